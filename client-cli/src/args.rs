@@ -79,7 +79,7 @@ fn refused(error: &clap::Error, arguments: &[OsString]) -> u8 {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     );
-    let known = commands::bare::meant_run(error, arguments)
+    let known = commands::bare::suggest_run(error, arguments)
         .or_else(|| other_agents::error(error, arguments))
         .or_else(|| commands::resume::refused(error))
         .or_else(|| commands::bare::refused(error, arguments));

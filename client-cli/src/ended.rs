@@ -21,7 +21,7 @@ use crate::text;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long a run waits for a log that cannot be written.
-pub const BEARS: Duration = Duration::from_secs(30);
+pub const UNWRITABLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often it is looked at meanwhile.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -86,7 +86,7 @@ pub async fn with_outcome(
         },
         timeout_ms: u64::try_from(PATIENCE.as_millis()).ok(),
     };
-    let answer = self::wait(client, &wait, BEARS).await?;
+    let answer = self::wait(client, &wait, UNWRITABLE_TIMEOUT).await?;
     if went_on(client, session, event).await? {
         return Err(untold());
     }

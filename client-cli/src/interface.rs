@@ -19,7 +19,7 @@ use crate::{output, reach};
 
 /// How the interface shall look, where the settings say something else.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Look {
+pub struct ScreenArgs {
     /// Use the whole screen, with its own scrolling.
     #[arg(long, conflicts_with = "inline")]
     fullscreen: bool,
@@ -28,7 +28,7 @@ pub struct Look {
     inline: bool,
 }
 
-impl Look {
+impl ScreenArgs {
     /// Whether nothing of it was said.
     pub fn is_empty(&self) -> bool {
         !self.fullscreen && !self.inline
@@ -65,7 +65,7 @@ pub async fn named(client: &Client, session: String) -> Result<Open, Error> {
 
 /// Options of a session that is created there.
 #[derive(Debug, Default)]
-pub struct Fresh {
+pub struct NewSessionOptions {
     /// What the model is given to read and may do.
     pub profile: ProfileParams,
     /// The first prompt, which is sent at once.
@@ -74,7 +74,7 @@ pub struct Fresh {
     pub options: SessionOptions,
 }
 
-impl Fresh {
+impl NewSessionOptions {
     /// The parameters of a new session in this directory.
     pub async fn params(self, client: &Client, cwd: String) -> CreateParams {
         let options = SessionOptions {
@@ -119,8 +119,8 @@ pub async fn run(
     client: Client,
     role: Role,
     open: Open,
-    fresh: Fresh,
-    look: &Look,
+    fresh: NewSessionOptions,
+    look: &ScreenArgs,
 ) -> Result<u8, Error> {
     let cwd = reach::cwd(None)?;
     if open == Open::New {

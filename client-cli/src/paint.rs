@@ -1,6 +1,6 @@
 //! Pieces of a transcript as lines of a terminal: cleaned, marked by their source, coloured if that is wanted.
 
-use client::form::blank::{self, Stretch};
+use client::form::blank::{self, FoldedLine};
 use proto::record::{Todo, TodoStatus};
 
 use crate::messages::common::Msg;
@@ -106,11 +106,11 @@ impl Painter {
             return String::new();
         }
         let mut out = String::new();
-        for stretch in blank::stretches(text.trim_end_matches('\n')) {
+        for stretch in blank::fold_blank_lines(text.trim_end_matches('\n')) {
             let (mark, line) = match stretch {
-                Stretch::Line(line) => (mark(Tone::Approval, 0), text::exact(line)),
+                FoldedLine::Line(line) => (mark(Tone::Approval, 0), text::exact(line)),
                 // A line of ours: it has another mark.
-                Stretch::Blank(_) => (
+                FoldedLine::Blank(_) => (
                     mark(Tone::Warning, 0),
                     stretch.folded(language()).unwrap_or_default(),
                 ),

@@ -11,17 +11,17 @@ use tokio::sync::oneshot;
 use crate::exit::{self, Error};
 use crate::messages::common::Msg;
 use crate::output;
-use crate::signals::{Arrived, Signals};
+use crate::signals::{OsSignal, Signals};
 use crate::terminal::Hidden;
 
 /// Whoever sits there.
-pub struct Person {
+pub struct TerminalUser {
     signals: Signals,
     /// The message when they stop it: how far it got.
     stopped: &'static str,
 }
 
-impl Person {
+impl TerminalUser {
     /// From now on Ctrl-C does not end the program by itself.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl Person {
     /// The same, not shown while it is typed.
     ///
     /// # Errors
-    /// As [`Person::line`]; the terminal cannot hide it.
+    /// As [`TerminalUser::line`]; the terminal cannot hide it.
     pub async fn hidden(&mut self, prompt: &str) -> Result<String, Error> {
         self.asked(prompt, true).await
     }
@@ -53,7 +53,7 @@ impl Person {
     /// Yes or no; an empty line is `default`.
     ///
     /// # Errors
-    /// As [`Person::line`].
+    /// As [`TerminalUser::line`].
     pub async fn agrees(&mut self, question: &str, default: bool) -> Result<bool, Error> {
         let choice = if default { "[Y/n]" } else { "[y/N]" };
         loop {
@@ -114,17 +114,17 @@ impl Person {
             // The end of the input.
             Ok(Ok(None)) | Err(_) => {
                 output::progress("");
-                Err(self.left(Arrived::Int))
+                Err(self.left(OsSignal::Int))
             }
         }
     }
 
-    fn left(&self, arrived: Arrived) -> Error {
+    fn left(&self, arrived: OsSignal) -> Error {
         Error::Stopped {
             what: self.stopped.to_owned(),
             code: match arrived {
-                Arrived::Int => exit::INTERRUPTED,
-                Arrived::Term | Arrived::Hup => exit::TERMINATED,
+                OsSignal::Int => exit::INTERRUPTED,
+                OsSignal::Term | OsSignal::Hup => exit::TERMINATED,
             },
         }
     }

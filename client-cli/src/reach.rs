@@ -85,7 +85,7 @@ pub async fn running(verb: &str, role: Role) -> Result<Option<Client>, Error> {
 }
 
 /// Says that no daemon runs, and the sessions that ran when it ended.
-pub fn say_none(paths: &Paths) {
+pub fn report_no_daemon(paths: &Paths) {
     output::progress(say!(Msg::NoDaemon));
     let open: Vec<String> = std::fs::read_dir(paths.home.join("open"))
         .map(|entries| {

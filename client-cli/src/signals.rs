@@ -7,7 +7,7 @@ use crate::messages::common::Msg;
 
 /// What arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrived {
+pub enum OsSignal {
     /// Ctrl-C.
     Int,
     /// Somebody wants us to end.
@@ -35,11 +35,11 @@ impl Signals {
     }
 
     /// The next one. Cancel-safe: a signal that is not taken stays.
-    pub async fn next(&mut self) -> Arrived {
+    pub async fn next(&mut self) -> OsSignal {
         tokio::select! {
-            _ = self.int.recv() => Arrived::Int,
-            _ = self.term.recv() => Arrived::Term,
-            _ = self.hup.recv() => Arrived::Hup,
+            _ = self.int.recv() => OsSignal::Int,
+            _ = self.term.recv() => OsSignal::Term,
+            _ = self.hup.recv() => OsSignal::Hup,
         }
     }
 }

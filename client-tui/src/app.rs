@@ -18,12 +18,12 @@ use proto::params::session::CreateParams;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::effect::{Answer, Call, Effect, ExitReport, Trouble};
+use crate::effect::{Answer, Call, Effect, ErrorReport, ExitReport};
 use crate::event::{Event, Signal};
 use crate::input::{Input, Signals};
 use crate::model::list::ListOf;
 use crate::model::session::Session;
-use crate::model::{Dialog, LaunchContext, Link, Look, Model};
+use crate::model::{Dialog, LaunchContext, Link, Model, ViewOptions};
 use crate::perform::paths;
 use crate::render::Cache;
 use crate::screen::Screen;
@@ -362,7 +362,7 @@ impl App {
                     self.dirty = true;
                 }
                 Effect::Reprint => {
-                    let Look { columns, rows, .. } = self.model.look;
+                    let ViewOptions { columns, rows, .. } = self.model.look;
                     self.screen.resize(columns, rows);
                     self.screen.outdated();
                     self.dirty = true;
@@ -432,7 +432,7 @@ impl App {
     }
 
     /// The terminal is the editor's meanwhile.
-    async fn edit(&mut self, text: &str) -> io::Result<Result<String, Trouble>> {
+    async fn edit(&mut self, text: &str) -> io::Result<Result<String, ErrorReport>> {
         self.input.pause();
         self.leave()?;
         self.terminal.restore();

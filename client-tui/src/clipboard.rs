@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crossterm::Command as _;
 use crossterm::clipboard::CopyToClipboard;
 
-use crate::effect::{Copied, Trouble};
+use crate::effect::{Copied, ErrorReport};
 use crate::messages::Language;
 use crate::messages::edge::Msg;
 
@@ -23,9 +23,9 @@ pub fn copy(
     terminal: Option<&mut impl Write>,
     text: &str,
     language: Language,
-) -> Result<Copied, Trouble> {
+) -> Result<Copied, ErrorReport> {
     let trouble = |message: Msg, error: io::Error| {
-        Trouble::new(language.fill(message, &[&error.to_string()]), "")
+        ErrorReport::new(language.fill(message, &[&error.to_string()]), "")
     };
     let fits = text.len().div_ceil(3) * 4 <= ENCODED_MAX;
     let Some(out) = terminal.filter(|_| fits) else {

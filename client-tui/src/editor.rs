@@ -10,7 +10,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::effect::Trouble;
+use crate::effect::ErrorReport;
 use crate::messages::Language;
 use crate::messages::edge::Msg;
 
@@ -32,8 +32,12 @@ pub fn command(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
 /// # Errors
 ///
 /// The editor does not exist, or it failed: then its text is discarded.
-pub async fn edit(command: &[String], draft: &str, language: Language) -> Result<String, Trouble> {
-    let say = |message: Msg, values: &[&str]| Trouble::new(language.fill(message, values), "");
+pub async fn edit(
+    command: &[String],
+    draft: &str,
+    language: Language,
+) -> Result<String, ErrorReport> {
+    let say = |message: Msg, values: &[&str]| ErrorReport::new(language.fill(message, values), "");
     let failed = |message: Msg| move |error: io::Error| say(message, &[&error.to_string()]);
     let place = hand_over(draft).map_err(failed(Msg::EditorFile))?;
     let file = place.path().join("prompt.md");
@@ -47,7 +51,7 @@ pub async fn edit(command: &[String], draft: &str, language: Language) -> Result
         .arg(&file)
         .status()
         .await
-        .map_err(|error| Trouble {
+        .map_err(|error| ErrorReport {
             hint: language.say(Msg::EditorMissingHint).to_owned(),
             ..say(Msg::EditorMissing, &[&name, &error.to_string()])
         })?;

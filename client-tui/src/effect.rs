@@ -177,7 +177,7 @@ pub enum Answer {
     /// A call failed.
     Failed {
         call: Call,
-        trouble: Trouble,
+        trouble: ErrorReport,
     },
     /// A call succeeded whose result arrives as an event, or that has none.
     Done(Call),
@@ -261,11 +261,11 @@ pub enum Answer {
         call: CallId,
         text: String,
     },
-    Edited(Result<String, Trouble>),
+    Edited(Result<String, ErrorReport>),
     FactEdited {
         /// As it was.
         fact: Box<memory::FactOutput>,
-        text: Result<String, Trouble>,
+        text: Result<String, ErrorReport>,
     },
     /// The names in a directory; names of directories end with a slash.
     Directory {
@@ -279,7 +279,7 @@ pub enum Answer {
     },
     Copied {
         characters: usize,
-        result: Result<Copied, Trouble>,
+        result: Result<Copied, ErrorReport>,
     },
 }
 
@@ -294,7 +294,7 @@ pub enum Copied {
 
 /// A failure, with a message for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct ErrorReport {
     pub what: String,
     /// What the user can do about it; may be empty.
     pub hint: String,
@@ -302,7 +302,7 @@ pub struct Trouble {
     pub name: Option<proto::ErrorName>,
 }
 
-impl Trouble {
+impl ErrorReport {
     /// A failure of the client itself.
     pub fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
@@ -313,7 +313,7 @@ impl Trouble {
     }
 }
 
-impl From<client::CallError> for Trouble {
+impl From<client::CallError> for ErrorReport {
     fn from(error: client::CallError) -> Self {
         let failure = error.failure();
         let answered = failure.and_then(client::hint::answered_before);

@@ -52,9 +52,9 @@ pub enum SessionUpdate {
     /// The log cannot be written at present.
     Unwritable(Box<Failure>),
     /// The daemon is missing and nobody starts one: the reason and a hint. The client keeps looking for it.
-    Away(crate::effect::Trouble),
+    Away(crate::effect::ErrorReport),
     /// It can no longer be followed: the reason and a hint.
-    Ended(crate::effect::Trouble),
+    Ended(crate::effect::ErrorReport),
 }
 
 /// A signal to the process.

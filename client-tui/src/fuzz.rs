@@ -2,7 +2,7 @@
 
 use ratatui::text::Line;
 
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::render::markdown::Markdown;
 use crate::render::wrap;
 use crate::theme::Theme;
@@ -15,7 +15,7 @@ pub fn markdown(data: &[u8]) {
     };
     let (size, width) = (usize::from(*size).max(1), usize::from(*width % 128));
     let text = String::from_utf8_lossy(rest);
-    let look = Look::default();
+    let look = ViewOptions::default();
     let mut whole = Markdown::default();
     whole.push(&text);
     whole.finish();
@@ -39,9 +39,9 @@ pub fn markdown(data: &[u8]) {
         assert_eq!(&grown.lines(block, &look, width), lines, "block {block}");
     }
     assert_eq!(grown.blocks(), whole.blocks());
-    let plain = Look {
+    let plain = ViewOptions {
         theme: Theme::None,
-        ..Look::default()
+        ..ViewOptions::default()
     };
     for block in 0..whole.blocks() {
         let rows = whole.lines(block, &look, width);

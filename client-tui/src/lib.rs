@@ -25,7 +25,7 @@ mod view;
 pub mod fuzz;
 
 pub use app::{Open, Options, run};
-pub use effect::Trouble;
+pub use effect::ErrorReport;
 pub use slash::is_own as is_own_command;
 pub use view::Panel;
 pub use view::help::markdown as keys_page;

@@ -25,7 +25,7 @@ use proto::params::session::{CreateParams, OneParams, QueuedPrompt, UnqueueParam
 use proto::params::{command, interaction, skill};
 use proto::{CallId, Seq};
 
-use crate::effect::{Answer, Call, Trouble};
+use crate::effect::{Answer, Call, ErrorReport};
 use crate::messages::Language;
 use crate::messages::edge::Msg;
 use crate::model::composer::menu::of_skills;
@@ -44,7 +44,7 @@ pub async fn call(client: &Client, call: Call, language: Language) -> Answer {
     }
 }
 
-async fn answer(client: &Client, call: Call, language: Language) -> Result<Answer, Trouble> {
+async fn answer(client: &Client, call: Call, language: Language) -> Result<Answer, ErrorReport> {
     Ok(match call {
         Call::Create(params) => create(client, *params).await?,
         Call::Interrupt { session, queue } => interrupt(client, session, queue).await?,
@@ -235,7 +235,7 @@ async fn export(
     file: PathBuf,
     format: ExportFormat,
     language: Language,
-) -> Result<Answer, Trouble> {
+) -> Result<Answer, ErrorReport> {
     match client.export_to_file(session, format, &file).await {
         Ok(bytes) => Ok(Answer::Exported { file, bytes }),
         Err(ExportError::Call(error)) => Err(error.into()),
@@ -284,14 +284,14 @@ async fn read(
 }
 
 /// A message on why a session was not written to a file.
-fn unwritten(file: &Path, error: &std::io::Error, language: Language) -> Trouble {
+fn unwritten(file: &Path, error: &std::io::Error, language: Language) -> ErrorReport {
     let name = client::text::line(&file.display().to_string());
     match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Trouble::new(
+        std::io::ErrorKind::AlreadyExists => ErrorReport::new(
             language.fill(Msg::ExportThere, &[&name]),
             language.say(Msg::ExportThereHint),
         ),
-        _ => Trouble::new(format!("{name}: {error}"), String::new()),
+        _ => ErrorReport::new(format!("{name}: {error}"), String::new()),
     }
 }
 

@@ -18,7 +18,7 @@ pub enum Theme {
 
 /// The role of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Ink {
+pub enum TextRole {
     /// Ordinary words.
     Text,
     /// Less important text: reasoning, hints, times.
@@ -84,7 +84,7 @@ impl Theme {
 
     /// How that kind of text looks.
     #[must_use]
-    pub fn style(self, ink: Ink) -> Style {
+    pub fn style(self, ink: TextRole) -> Style {
         let colour = match self {
             Self::Dark => dark(ink),
             Self::Light => light(ink),
@@ -101,17 +101,26 @@ impl Theme {
     }
 }
 
-fn modifier(theme: Theme, ink: Ink) -> Modifier {
+fn modifier(theme: Theme, ink: TextRole) -> Modifier {
     match (ink, theme) {
-        (Ink::Strong | Ink::User | Ink::Prompt | Ink::Heading | Ink::Question, _) => Modifier::BOLD,
-        (Ink::Link, _) => Modifier::UNDERLINED,
-        (Ink::Quote, _) => Modifier::ITALIC,
-        (Ink::Dim | Ink::Border, Theme::Sixteen | Theme::None) => Modifier::DIM,
-        (Ink::Selected, Theme::Sixteen | Theme::None) => Modifier::REVERSED,
-        (Ink::Warning | Ink::Error | Ink::Accent, Theme::None) => Modifier::BOLD,
-        (Ink::AddedPart | Ink::RemovedPart, Theme::Sixteen | Theme::None) => Modifier::UNDERLINED,
+        (
+            TextRole::Strong
+            | TextRole::User
+            | TextRole::Prompt
+            | TextRole::Heading
+            | TextRole::Question,
+            _,
+        ) => Modifier::BOLD,
+        (TextRole::Link, _) => Modifier::UNDERLINED,
+        (TextRole::Quote, _) => Modifier::ITALIC,
+        (TextRole::Dim | TextRole::Border, Theme::Sixteen | Theme::None) => Modifier::DIM,
+        (TextRole::Selected, Theme::Sixteen | Theme::None) => Modifier::REVERSED,
+        (TextRole::Warning | TextRole::Error | TextRole::Accent, Theme::None) => Modifier::BOLD,
+        (TextRole::AddedPart | TextRole::RemovedPart, Theme::Sixteen | Theme::None) => {
+            Modifier::UNDERLINED
+        }
         // With 256 colours, the background may come from the line.
-        (Ink::AddedPart | Ink::RemovedPart, _) => Modifier::BOLD,
+        (TextRole::AddedPart | TextRole::RemovedPart, _) => Modifier::BOLD,
         _ => Modifier::empty(),
     }
 }
@@ -126,67 +135,70 @@ fn fg(value: u32) -> Style {
 }
 
 /// Contrast at least 4.5 : 1 on black and on dark greys.
-fn dark(ink: Ink) -> Style {
+fn dark(ink: TextRole) -> Style {
     match ink {
-        Ink::Text => Style::new(),
-        Ink::Dim => fg(0x8b_949e),
-        Ink::Strong | Ink::Heading => fg(0xe6_edf3),
-        Ink::User => fg(0x79_c0ff),
-        Ink::Tool => fg(0x7e_e0d0),
-        Ink::Good | Ink::Added => fg(0x7e_e787),
-        Ink::Warning | Ink::Question => fg(0xe3_b341),
-        Ink::Error | Ink::Removed => fg(0xff_7b72),
-        Ink::Accent => fg(0xd2_a8ff),
-        Ink::Code => fg(0xff_a657),
-        Ink::Link => fg(0x58_a6ff),
-        Ink::Quote => fg(0xa5_b1bd),
-        Ink::Border => fg(0x6e_7681),
-        Ink::Prompt => fg(0x79_c0ff).bg(rgb(0x17_263b)),
-        Ink::AddedLine => Style::new().bg(rgb(0x00_320a)),
-        Ink::RemovedLine => Style::new().bg(rgb(0x3c_0a0a)),
-        Ink::AddedPart => fg(0xaf_f5b4).bg(rgb(0x1e_5c2a)),
-        Ink::RemovedPart => fg(0xff_dcd7).bg(rgb(0x7d_1218)),
-        Ink::Selected => Style::new().bg(rgb(0x26_3a57)),
+        TextRole::Text => Style::new(),
+        TextRole::Dim => fg(0x8b_949e),
+        TextRole::Strong | TextRole::Heading => fg(0xe6_edf3),
+        TextRole::User => fg(0x79_c0ff),
+        TextRole::Tool => fg(0x7e_e0d0),
+        TextRole::Good | TextRole::Added => fg(0x7e_e787),
+        TextRole::Warning | TextRole::Question => fg(0xe3_b341),
+        TextRole::Error | TextRole::Removed => fg(0xff_7b72),
+        TextRole::Accent => fg(0xd2_a8ff),
+        TextRole::Code => fg(0xff_a657),
+        TextRole::Link => fg(0x58_a6ff),
+        TextRole::Quote => fg(0xa5_b1bd),
+        TextRole::Border => fg(0x6e_7681),
+        TextRole::Prompt => fg(0x79_c0ff).bg(rgb(0x17_263b)),
+        TextRole::AddedLine => Style::new().bg(rgb(0x00_320a)),
+        TextRole::RemovedLine => Style::new().bg(rgb(0x3c_0a0a)),
+        TextRole::AddedPart => fg(0xaf_f5b4).bg(rgb(0x1e_5c2a)),
+        TextRole::RemovedPart => fg(0xff_dcd7).bg(rgb(0x7d_1218)),
+        TextRole::Selected => Style::new().bg(rgb(0x26_3a57)),
     }
 }
 
 /// Contrast at least 4.5 : 1 on white.
-fn light(ink: Ink) -> Style {
+fn light(ink: TextRole) -> Style {
     match ink {
-        Ink::Text => Style::new(),
-        Ink::Dim => fg(0x59_636e),
-        Ink::Strong | Ink::Heading => fg(0x1f_2328),
-        Ink::User => fg(0x09_50b0),
-        Ink::Tool => fg(0x0f_6b5c),
-        Ink::Good | Ink::Added => fg(0x11_6329),
-        Ink::Warning | Ink::Question => fg(0x7d_4e00),
-        Ink::Error | Ink::Removed => fg(0xb3_1d28),
-        Ink::Accent => fg(0x66_39ba),
-        Ink::Code => fg(0x95_3800),
-        Ink::Link => fg(0x09_69da),
-        Ink::Quote => fg(0x4b_5563),
-        Ink::Border => fg(0x81_8b98),
-        Ink::Prompt => fg(0x09_50b0).bg(rgb(0xe6_effb)),
-        Ink::AddedLine => Style::new().bg(rgb(0xd4_f8d8)),
-        Ink::RemovedLine => Style::new().bg(rgb(0xff_dcd8)),
-        Ink::AddedPart => fg(0x0a_3d1a).bg(rgb(0xac_eebb)),
-        Ink::RemovedPart => fg(0x67_060c).bg(rgb(0xff_b8b3)),
-        Ink::Selected => Style::new().bg(rgb(0xdd_eaff)),
+        TextRole::Text => Style::new(),
+        TextRole::Dim => fg(0x59_636e),
+        TextRole::Strong | TextRole::Heading => fg(0x1f_2328),
+        TextRole::User => fg(0x09_50b0),
+        TextRole::Tool => fg(0x0f_6b5c),
+        TextRole::Good | TextRole::Added => fg(0x11_6329),
+        TextRole::Warning | TextRole::Question => fg(0x7d_4e00),
+        TextRole::Error | TextRole::Removed => fg(0xb3_1d28),
+        TextRole::Accent => fg(0x66_39ba),
+        TextRole::Code => fg(0x95_3800),
+        TextRole::Link => fg(0x09_69da),
+        TextRole::Quote => fg(0x4b_5563),
+        TextRole::Border => fg(0x81_8b98),
+        TextRole::Prompt => fg(0x09_50b0).bg(rgb(0xe6_effb)),
+        TextRole::AddedLine => Style::new().bg(rgb(0xd4_f8d8)),
+        TextRole::RemovedLine => Style::new().bg(rgb(0xff_dcd8)),
+        TextRole::AddedPart => fg(0x0a_3d1a).bg(rgb(0xac_eebb)),
+        TextRole::RemovedPart => fg(0x67_060c).bg(rgb(0xff_b8b3)),
+        TextRole::Selected => Style::new().bg(rgb(0xdd_eaff)),
     }
 }
 
-fn sixteen(ink: Ink) -> Style {
+fn sixteen(ink: TextRole) -> Style {
     let fg = |colour| Style::new().fg(colour);
     match ink {
-        Ink::Text | Ink::Dim | Ink::Strong | Ink::Heading | Ink::Border | Ink::Quote => {
-            Style::new()
-        }
-        Ink::User | Ink::Prompt | Ink::Link => fg(Color::Blue),
-        Ink::Tool | Ink::Code => fg(Color::Cyan),
-        Ink::Good | Ink::Added | Ink::AddedPart => fg(Color::Green),
-        Ink::Warning | Ink::Question => fg(Color::Yellow),
-        Ink::Error | Ink::Removed | Ink::RemovedPart => fg(Color::Red),
-        Ink::Accent => fg(Color::Magenta),
-        Ink::Selected | Ink::AddedLine | Ink::RemovedLine => Style::new(),
+        TextRole::Text
+        | TextRole::Dim
+        | TextRole::Strong
+        | TextRole::Heading
+        | TextRole::Border
+        | TextRole::Quote => Style::new(),
+        TextRole::User | TextRole::Prompt | TextRole::Link => fg(Color::Blue),
+        TextRole::Tool | TextRole::Code => fg(Color::Cyan),
+        TextRole::Good | TextRole::Added | TextRole::AddedPart => fg(Color::Green),
+        TextRole::Warning | TextRole::Question => fg(Color::Yellow),
+        TextRole::Error | TextRole::Removed | TextRole::RemovedPart => fg(Color::Red),
+        TextRole::Accent => fg(Color::Magenta),
+        TextRole::Selected | TextRole::AddedLine | TextRole::RemovedLine => Style::new(),
     }
 }

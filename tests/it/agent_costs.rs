@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::model::{Answer, Gate, Model, Place, Request, Script, Usage};
 use tests::{House, Terminal, until};
 
-use crate::scripted::HASTE;
+use crate::scripted::FAST_RETRIES;
 
 /// What each request takes: 1,000 tokens, and with the price of `house` $0.001.
 const USAGE: Usage = Usage {
@@ -18,7 +18,7 @@ fn house(model: &Model, settings: &str) -> House {
     let house = House::new();
     let entry = model.entry("model", None);
     house.config_text(&format!(
-        "{HASTE}{settings}\n[[providers]]\n{entry}price = {{ input = 1, output = 1 }}\n"
+        "{FAST_RETRIES}{settings}\n[[providers]]\n{entry}price = {{ input = 1, output = 1 }}\n"
     ));
     house.daemon();
     house

@@ -122,7 +122,7 @@ fn tree_comes_back_after_a_kill_in_its_last_moments() {
 fn killed_at(moment: usize) {
     let model = Model::start(Script::by(answer));
     let house = house(&model);
-    house.unheld();
+    house.turn_off_sandbox();
     house.files(AGENT);
     repository(&house);
     let mut params = house.create("PARENT");

@@ -8,7 +8,7 @@ use tests::terminal::Terminal;
 use tests::wait::pace;
 use tests::{House, until};
 
-use crate::scripted::{HASTE, Ran};
+use crate::scripted::{FAST_RETRIES, RunOutput};
 
 /// Whether a request is of the session that was told this.
 fn is_of(request: &Request, words: &str) -> bool {
@@ -48,7 +48,7 @@ fn touching() -> Model {
 /// A house without a sandbox, so that commands are asked about.
 fn house(model: &Model) -> House {
     let house = House::new();
-    house.settings(&format!("{HASTE}[sandbox]\nbash = \"off\"\n"));
+    house.settings(&format!("{FAST_RETRIES}[sandbox]\nbash = \"off\"\n"));
     house.provider(&model.entry("model", None));
     house.daemon();
     house
@@ -183,7 +183,7 @@ fn lines_answer_the_question_of_a_sub_agent() {
         line.contains("\"kind\":\"interaction.closed\"") && line.contains("2.1")
     });
     running.hang_up();
-    let ran = Ran::of(&running.done()).expect(0, "completed");
+    let ran = RunOutput::of(&running.done()).expect(0, "completed");
     assert_eq!(ran.text(), "The parent is done.");
     assert!(house.project().join("made").exists());
 }

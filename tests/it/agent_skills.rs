@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::model::{Answer, Model, Request, Script};
 use tests::House;
 
-use crate::scripted::{HASTE, house, run};
+use crate::scripted::{FAST_RETRIES, house, run};
 
 /// A skill that runs as a sub-agent, with limits, and one for the user alone.
 const SKILLS: &str = "//- .claude/skills/survey/SKILL.md\n---\ndescription: Surveys a topic\ncontext: fork\nallowed-tools: Read, Grep\n---\nSurvey $ARGUMENTS with care.\n//- .claude/skills/mine/SKILL.md\n---\ndescription: Mine\nrun-as: subagent\nagent: explore\ndisable-model-invocation: true\n---\nLook at $ARGUMENTS.\n";
@@ -119,7 +119,7 @@ fn sub_agents_have_the_models_of_the_config() {
     );
     let house = House::new();
     house.settings(&format!(
-        "default_model = \"one\"\n{HASTE}[agent]\nsubagent_model = \"two\"\nsubagent_models = {{ explore = \"three\" }}\n"
+        "default_model = \"one\"\n{FAST_RETRIES}[agent]\nsubagent_model = \"two\"\nsubagent_models = {{ explore = \"three\" }}\n"
     ));
     for (name, model) in [
         ("one", &one),

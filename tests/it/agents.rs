@@ -9,7 +9,7 @@ use tests::log::Log;
 use tests::{House, Raw, skip, until};
 
 use crate::mcp::{faulty, servers};
-use crate::scripted::{HASTE, Ran, house, run};
+use crate::scripted::{FAST_RETRIES, RunOutput, house, run};
 use crate::short_sessions::held;
 
 /// What the session of a request was told first.
@@ -144,7 +144,7 @@ fn ten_agents_work_side_by_side_and_the_eleventh_waits() {
         "{shown}"
     );
     gate.open();
-    let ran = Ran::of(&running.done());
+    let ran = RunOutput::of(&running.done());
     ran.expect(0, "completed");
     assert_eq!((model.count(), children(&house).len()), (13, 11));
     let results: Vec<_> = house.log(Pid(1)).results();
@@ -355,7 +355,7 @@ fn agent_that_only_looks_is_refused_what_changes_anything() {
         }
     }));
     let house = house(&model);
-    house.unheld();
+    house.turn_off_sandbox();
     run(&house, &["--approval-mode", "yolo"], "PARENT").expect(0, "completed");
     let children = children(&house);
     let statuses: Vec<_> = children[0]
@@ -467,7 +467,7 @@ fn agents_are_found_again_after_a_kill_of_the_daemon() {
             }
         }));
         let house = house(&model);
-        house.unheld();
+        house.turn_off_sandbox();
         let mut params = house.create("PARENT");
         params.options.kind = Some(proto::state::Kind::Headless);
         params.options.on_ask = Some(proto::state::OnAsk::Allow);
@@ -781,7 +781,7 @@ fn a_hundred_agents_of_a_session_leave_nothing() {
     }));
     let house = House::new();
     // An hundredth of a minute: those that have exited leave memory.
-    house.settings(&format!("{HASTE}evict_minutes = 0.01"));
+    house.settings(&format!("{FAST_RETRIES}evict_minutes = 0.01"));
     house.provider(&model.entry("model", None));
     house.daemon();
     let daemon = house.daemon_pid().expect("a daemon");

@@ -488,7 +488,7 @@ async fn a_turn_that_is_interrupted_takes_its_questions_with_it() {
 #[test]
 fn a_command_that_was_started_by_a_tool_can_look_but_not_answer() {
     let house = House::new();
-    house.unheld();
+    house.turn_off_sandbox();
     let program = tests::house::client_program();
     let command = format!(
         "{program} inbox -q > seen; {program} inbox allow $(cat seen) > said 2>&1; echo code $?; {program} run --detach x >> said 2>&1; echo code $?",

@@ -1,6 +1,6 @@
 //! Clients come and go; the work does not care, and who comes later sees all of it.
 
-use client::{Client, Follow, Followed, From};
+use client::{Client, Follow, FollowEvent, FollowFrom};
 use proto::hello::Role;
 use proto::live::{Delta, Live, Sync};
 use proto::methods::{SessionCreate, SessionPrompt};
@@ -89,9 +89,9 @@ async fn who_attaches_in_the_middle_of_an_answer_sees_every_word_once() {
         .await;
         let late = house.client(&format!("late {number}"), Role::Watch).await;
         let from = if number % 2 == 0 {
-            From::After(Seq(0))
+            FollowFrom::After(Seq(0))
         } else {
-            From::Snapshot { backlog: 0 }
+            FollowFrom::Snapshot { backlog: 0 }
         };
         others.push(
             soon(
@@ -159,7 +159,7 @@ async fn attaching_without_a_cursor_gives_the_state_and_then_the_border() {
     let mut follow = client
         .follow(
             &created.pid.to_string(),
-            From::Snapshot { backlog: 2 },
+            FollowFrom::Snapshot { backlog: 2 },
             true,
         )
         .await
@@ -228,8 +228,8 @@ async fn a_follower_gets_every_event_once_however_often_its_connection_breaks() 
         let mut events = Vec::new();
         loop {
             match follow.next().await.expect("follow through breaks") {
-                Followed::Reconnected => breaks += 1,
-                Followed::Event(event) => {
+                FollowEvent::Reconnected => breaks += 1,
+                FollowEvent::Event(event) => {
                     let event = wire(&event);
                     let last = event.data.get().contains(r#""state":"idle""#);
                     events.push(event);

@@ -67,7 +67,7 @@ fn exited(house: &House, number: u64) -> Option<Value> {
 }
 
 #[test]
-fn it_outlives_its_turn_and_an_interrupt_and_ends_by_its_number() {
+fn background_command_outlives_its_turn_and_an_interrupt_and_is_killed_by_number() {
     let (house, mut raw, number) = begin(1);
     assert!(number > 1, "a number of its own");
     raw.call("session.prompt", &json!({"session": "1", "text": "again"}))
@@ -88,7 +88,7 @@ fn it_outlives_its_turn_and_an_interrupt_and_ends_by_its_number() {
 }
 
 #[test]
-fn it_ends_with_its_session() {
+fn background_command_ends_with_its_session() {
     for (test, method, params) in [
         (2, "session.close", json!({"session": "1"})),
         (
@@ -112,7 +112,7 @@ fn it_ends_with_its_session() {
 }
 
 #[test]
-fn it_ends_with_the_daemon_and_the_next_life_says_so() {
+fn background_command_ends_with_the_daemon_and_the_next_one_reports_it() {
     for test in [5, 6] {
         let (house, raw, number) = begin(test);
         drop(raw);

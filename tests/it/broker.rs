@@ -13,7 +13,7 @@ use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script};
 use tests::{House, soon, until};
 use tokio::task::JoinSet;
 
-use crate::scripted::{Ran, run};
+use crate::scripted::{RunOutput, run};
 
 const SESSIONS: usize = 40;
 /// How many times the vendor asks to wait, and how long.
@@ -145,7 +145,7 @@ fn who_waits_too_long_for_its_turn_fails_once_and_is_not_queued_again() {
     let waits = waits.iter().filter(|state| state["state"] == "waiting");
     assert_eq!(waits.count(), 1);
     gate.open();
-    Ran::of(&first.done()).expect(0, "completed");
+    RunOutput::of(&first.done()).expect(0, "completed");
     assert_eq!(model.count(), 1);
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use testkit::model::{Answer, Model, Script, Usage, Wire};
 use tests::{House, until};
 
-use crate::scripted::{HASTE, run};
+use crate::scripted::{FAST_RETRIES, run};
 
 /// What each request takes: 1,000 tokens, and with the price of `entry` 1,000 millionths of a dollar.
 const USAGE: Usage = Usage {
@@ -44,7 +44,7 @@ fn house(model: &Model, settings: &str) -> House {
 }
 
 fn configure(house: &House, model: &Model, settings: &str) {
-    house.config_text(&format!("{HASTE}{settings}\n{}", priced(model)));
+    house.config_text(&format!("{FAST_RETRIES}{settings}\n{}", priced(model)));
 }
 
 /// A provider command that follows a script.
@@ -62,7 +62,7 @@ fn node(house: &House, pid: &str, kind: &str) -> Value {
     found.unwrap_or_else(|| panic!("no {kind} in {shown}"))
 }
 
-fn notices(ran: &crate::scripted::Ran, words: &str) -> usize {
+fn notices(ran: &crate::scripted::RunOutput, words: &str) -> usize {
     let all = ran.all("notice").into_iter();
     all.filter(|notice| notice.to_string().contains(words))
         .count()
@@ -239,7 +239,7 @@ fn a_model_without_a_price_says_that_money_does_not_hold_it() {
     let house = House::new();
     let entry = model.entry_of(Wire::Messages, "model", None);
     let budget = "[budget.session]\nusd = 0.000001\n";
-    house.config_text(&format!("{HASTE}\n{budget}[[providers]]\n{entry}"));
+    house.config_text(&format!("{FAST_RETRIES}\n{budget}[[providers]]\n{entry}"));
     house.daemon();
     let ran = run(&house, &[], "Look.").expect(0, "completed");
     assert_eq!(
@@ -255,7 +255,7 @@ fn a_budget_in_money_is_refused_for_a_model_without_a_price() {
     let model = model(|_| false);
     let house = House::new();
     let entry = model.entry_of(Wire::Messages, "model", None);
-    house.config_text(&format!("{HASTE}\n[[providers]]\n{entry}"));
+    house.config_text(&format!("{FAST_RETRIES}\n[[providers]]\n{entry}"));
     house.daemon();
     let refused = |line: &[&str]| {
         let done = house.reasonix(line);

@@ -29,7 +29,7 @@ use testkit::model::cache::{BLOCK, BlockCache};
 use testkit::model::{Answer, Gate, Model, Place, Request, Script, Wire};
 use tests::{House, until};
 
-use crate::scripted::{HASTE, house, run};
+use crate::scripted::{FAST_RETRIES, house, run};
 
 /// Turns of the long session; a prompt has two or three requests.
 const TURNS: usize = 200;
@@ -502,7 +502,7 @@ fn changed_prefix_bytes_are_reported_as_our_bug() {
 fn where_the_vendor_says_how_long_it_keeps_things_the_end_is_counted_down() {
     let model = Model::start([Answer::text("One.")]);
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider(&model.entry_of(Wire::Messages, "model", None));
     house.daemon();
     let session = run(&house, &[], "one").expect(0, "completed").pid();

@@ -8,7 +8,7 @@ use testkit::model::{Answer, Fault, Model};
 use tests::program::run;
 use tests::{Done, House};
 
-use crate::scripted::HASTE;
+use crate::scripted::FAST_RETRIES;
 
 const IN_ENVIRONMENT: &str = "cnry-Zq81Xw77aa55bb33-Env";
 const IN_STORE: &str = "cnry-Pk42Lm90cc11dd66-Store";
@@ -118,7 +118,7 @@ fn a_key_is_found_nowhere_but_where_it_was_put() {
     let model = Model::start(answers);
     let house = House::new();
     house.settings(&format!(
-        "{HASTE}retry_cap_seconds = 1\n[daemon]\nlog = \"trace\"\n"
+        "{FAST_RETRIES}retry_cap_seconds = 1\n[daemon]\nlog = \"trace\"\n"
     ));
     let header = format!(
         "{}headers = {{ \"x-proxy\" = \"{IN_HEADER}\" }}",

@@ -159,7 +159,7 @@ fn a_wrong_model_or_session_is_refused_in_chinese() {
 #[test]
 fn a_run_with_a_denial_and_what_is_left_of_it_is_told_in_chinese() {
     let house = House::playing(&Script::new().runs("touch made").says("I could not."));
-    house.unheld();
+    house.turn_off_sandbox();
     house.daemon();
     let names = &[
         "touch made",
@@ -210,7 +210,7 @@ fn a_run_with_a_denial_and_what_is_left_of_it_is_told_in_chinese() {
 #[test]
 fn results_for_programs_are_the_same_in_every_language() {
     let house = House::playing(&Script::new().runs("touch made").says("I could not."));
-    house.unheld();
+    house.turn_off_sandbox();
     house.daemon();
     let done = run(&house, &["run", "--output-format", "json", "make it"]).expect_code(3);
     let why = done.json()["denied"][0]["why"].to_string();
@@ -234,7 +234,7 @@ fn results_for_programs_are_the_same_in_every_language() {
 #[test]
 fn line_mode_asks_and_answers_in_chinese() {
     let house = House::playing(&Script::new().runs("touch made").says("Done."));
-    house.unheld();
+    house.turn_off_sandbox();
     house.daemon();
     let detached = house
         .reasonix(&["run", "--on-ask", "wait", "--detach", "make it"])

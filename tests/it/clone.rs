@@ -16,7 +16,7 @@ use tests::program::run;
 use tests::terminal::Terminal;
 use tests::{Done, House, skip, until};
 
-use crate::scripted::HASTE;
+use crate::scripted::FAST_RETRIES;
 
 const OWN_KEY: &str = "the-users-own-key-1";
 
@@ -57,7 +57,7 @@ impl Scene {
     fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
         let model = Model::start(answers.into_iter().collect::<Vec<_>>());
         let house = House::new();
-        house.settings(HASTE);
+        house.settings(FAST_RETRIES);
         house.provider(&model.entry("acme", Some("ACME_KEY")));
         let marks = house.root().join("marks");
         std::fs::create_dir(&marks).expect("a directory");

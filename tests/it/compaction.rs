@@ -6,7 +6,7 @@ use serde_json::Value;
 use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script, Usage, Wire};
 use tests::House;
 
-use crate::scripted::{HASTE, house, run};
+use crate::scripted::{FAST_RETRIES, house, run};
 
 fn works(house: &House, arguments: &[&str]) {
     let done = house.reasonix(arguments);
@@ -261,7 +261,7 @@ fn a_fork_of_a_compacted_session_asks_with_its_bytes() {
 /// Two vendors with separate wire formats; each recognises its own signatures.
 fn two_vendors(first: &Model, second: &Model) -> House {
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider(&first.entry_of(Wire::Messages, "first", None));
     house.provider(&second.entry_of(Wire::Responses, "second", None));
     house.daemon();
@@ -352,7 +352,7 @@ fn thoughts_of_another_entry_of_the_same_kind_are_left_out() {
     for wire in [Wire::Messages, Wire::Responses] {
         let (first, second) = (Model::start(thoughtful()), Model::start(thoughtful()));
         let house = House::new();
-        house.settings(HASTE);
+        house.settings(FAST_RETRIES);
         house.provider(&first.entry_of(wire, "first", None));
         house.provider(&second.entry_of(wire, "second", None));
         house.daemon();
@@ -418,7 +418,7 @@ fn a_summary_request_is_shorter_than_the_one_the_vendor_refused() {
         Answer::text(format!("ANSWER-{answers} {}", "words ".repeat(LONG / 6)))
     }));
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     let entry = model.entry("model", None);
     let entry: Vec<_> = entry
         .lines()
@@ -633,7 +633,7 @@ fn a_local_servers_window_is_learned_from_its_refusal_and_from_the_config() {
     let house = House::new();
     let entry = model.entry("local", None);
     let entry = entry.replace("context_window = 100000\n", "");
-    house.config_text(&format!("{HASTE}[[providers]]\n{entry}"));
+    house.config_text(&format!("{FAST_RETRIES}[[providers]]\n{entry}"));
     house.daemon();
     let one = run(&house, &[], "one").expect(0, "completed");
     let pid = one.pid();
@@ -659,7 +659,7 @@ fn a_local_servers_window_is_learned_from_its_refusal_and_from_the_config() {
     );
     // Who writes it into the config is heard in sessions that live.
     house.config_text(&format!(
-        "{HASTE}[[providers]]\n{entry}context_window = 50000\n"
+        "{FAST_RETRIES}[[providers]]\n{entry}context_window = 50000\n"
     ));
     run(&house, &["-s", &pid], "three").expect(0, "completed");
     tests::until("the window of the config to count", || {

@@ -5,7 +5,7 @@ use proto::record::Purpose;
 use testkit::model::{Answer, Fault, Model, Request, Script, Usage};
 use tests::House;
 
-use crate::scripted::{HASTE, run};
+use crate::scripted::{FAST_RETRIES, run};
 
 /// Longer than what stays of the newest messages: a fifth of a window of 100,000 tokens.
 const LONG: usize = 60_000;
@@ -37,7 +37,7 @@ fn session_model() -> Model {
 fn compacted(main: &Model, writer: &str, entries: &[String]) -> (House, Vec<String>) {
     let house = House::new();
     house.settings(&format!(
-        "default_model = \"main\"\n{HASTE}[agent]\ncompaction_model = \"{writer}\"\n"
+        "default_model = \"main\"\n{FAST_RETRIES}[agent]\ncompaction_model = \"{writer}\"\n"
     ));
     house.provider(&main.entry("main", None));
     for entry in entries {
@@ -142,7 +142,7 @@ fn the_sessions_model_writes_the_summary_where_the_other_fails() {
 }
 
 #[test]
-fn an_empty_summary_of_the_other_model_is_none() {
+fn empty_summary_of_the_compaction_model_is_rejected() {
     let main = session_model();
     let small = Model::start(Script::by(|_: &Request| Answer::text(" ")));
     let (_house, notices) = compacted(&main, "small", &[small.entry("small", None)]);

@@ -9,7 +9,7 @@ mod moments;
 mod ride;
 mod story;
 
-/// Kills in the default run of [`seeded`].
+/// Kills in the default run of [`sessions_survive_seeded_random_kills`].
 const KILLS: u64 = 40;
 
 /// Kills of one ride.
@@ -39,7 +39,7 @@ impl Drop for Seeded {
 }
 
 #[test]
-fn seeded() {
+fn sessions_survive_seeded_random_kills() {
     let seeds = match number("REASONIX_SEED") {
         Some(seed) => seed..seed + 1,
         None => {

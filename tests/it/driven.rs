@@ -10,7 +10,7 @@ use tests::house::client_program;
 use tests::program::run;
 use tests::{Done, Gate, House, Running, until};
 
-use crate::scripted::Ran;
+use crate::scripted::RunOutput;
 
 const DRIVEN: [&str; 3] = ["run", "--input-format", "jsonl"];
 
@@ -64,7 +64,7 @@ fn prompts_run_one_after_the_other_and_the_end_of_input_ends_the_run() {
     let input = "{\"kind\":\"prompt\",\"text\":\"first\"}\n{\"kind\":\"prompt\",\"text\":\"second\"}\n\n\
                  {\"kind\":\"prompt\",\"text\":\"third\"}";
     let done = house.reasonix_reading(&DRIVEN, input).expect_code(0);
-    let ran = Ran::of(&done).expect(0, "completed");
+    let ran = RunOutput::of(&done).expect(0, "completed");
     assert_eq!(ran.text(), "Three.");
     assert_eq!(
         ran.result["steps"], 3,
@@ -93,7 +93,7 @@ fn prompts_run_one_after_the_other_and_the_end_of_input_ends_the_run() {
         ],
         "",
     );
-    let ran = Ran::of(&done).expect(0, "completed");
+    let ran = RunOutput::of(&done).expect(0, "completed");
     assert_eq!((ran.pid().as_str(), numbers(&ran.events)), ("1", vec![0]));
     assert_eq!(ran.all("message.user")[0]["text"], "x");
 }
@@ -106,7 +106,7 @@ fn a_bad_line_gets_its_error_and_ends_nothing() {
     running.say("{\"kind\":\"prompt\",\"text\":\"first\"}\n{\"kind\":\"answer\",\"id\":\"1.7\",\"decision\":\"deny\"}\n");
     running.say("{\"kind\":\"prompt\",\"text\":\" \"}\n");
     running.hang_up();
-    let ran = Ran::of(&running.done()).expect(0, "completed");
+    let ran = RunOutput::of(&running.done()).expect(0, "completed");
     let said = replies(&ran.events);
     let expected = [
         "there is no session yet",
@@ -140,7 +140,7 @@ fn approvals_and_questions_are_answered_by_lines() {
             .calls("ask", &question)
             .says("Blue it is."),
     );
-    house.unheld();
+    house.turn_off_sandbox();
     let mut running = start(&house, &[]);
     say(&mut running, &json!({"kind": "prompt", "text": "make it"}));
     let decisions = [
@@ -171,7 +171,7 @@ fn approvals_and_questions_are_answered_by_lines() {
         &json!({"kind": "answer", "id": id, "replies": [{"labels": ["blue"]}]}),
     );
     running.hang_up();
-    let ran = Ran::of(&running.done()).expect(0, "completed");
+    let ran = RunOutput::of(&running.done()).expect(0, "completed");
     assert_eq!(ran.text(), "Blue it is.");
     let said = replies(&ran.events);
     let accepted: Vec<_> = said.iter().map(|(_, said)| said == "accepted").collect();
@@ -192,7 +192,7 @@ fn an_interrupt_ends_the_turn_and_the_next_prompt_runs() {
     assert_eq!(ended["data"]["outcome"], "interrupted");
     say(&mut running, &json!({"kind": "prompt", "text": "next"}));
     running.hang_up();
-    let ran = Ran::of(&running.done()).expect(0, "completed");
+    let ran = RunOutput::of(&running.done()).expect(0, "completed");
     assert_eq!(ran.text(), "Next.");
 }
 
@@ -212,7 +212,7 @@ fn a_steering_prompt_joins_the_turn_that_runs() {
         line.contains("\"line\":2")
     });
     gate.open();
-    let ran = Ran::of(&running.done()).expect(0, "completed");
+    let ran = RunOutput::of(&running.done()).expect(0, "completed");
     assert_eq!(ran.all("turn.ended").len(), 1, "one turn");
     assert_eq!(ran.text(), "Both.");
 }
@@ -220,9 +220,9 @@ fn a_steering_prompt_joins_the_turn_that_runs() {
 #[test]
 fn a_question_that_nobody_can_answer_any_more_is_decided_as_without_a_client() {
     let house = House::playing(&Script::new().runs("touch made").says("It was not allowed."));
-    house.unheld();
+    house.turn_off_sandbox();
     let done = house.reasonix_reading(&DRIVEN, "{\"kind\":\"prompt\",\"text\":\"make it\"}\n");
-    let ran = Ran::of(&done).expect(3, "blocked");
+    let ran = RunOutput::of(&done).expect(3, "blocked");
     assert_eq!(
         ran.result["denied"].as_array().map(Vec::len),
         Some(1),
@@ -235,10 +235,10 @@ fn a_question_that_nobody_can_answer_any_more_is_decided_as_without_a_client() {
 #[test]
 fn with_park_a_question_behind_the_end_of_input_leaves_the_session_waiting() {
     let house = House::playing(&Script::new().runs("touch made").says("Made."));
-    house.unheld();
+    house.turn_off_sandbox();
     let arguments = [&DRIVEN[..], &["--on-ask", "park"]].concat();
     let done = house.reasonix_reading(&arguments, "{\"kind\":\"prompt\",\"text\":\"make it\"}\n");
-    let ran = Ran::of(&done).expect(75, "waiting");
+    let ran = RunOutput::of(&done).expect(75, "waiting");
     assert_eq!(ran.pid(), "1");
     let _ = house.reasonix(&["inbox", "allow", "1.1"]).expect_code(0);
     let _ = house.reasonix(&["wait", "1"]).expect_code(0);
@@ -258,7 +258,7 @@ fn what_does_not_go_together_is_refused_and_input_without_a_prompt_makes_nothing
         let line = [&DRIVEN[..], arguments].concat();
         let _ = house.reasonix_reading(&line, "").expect_code(64);
     }
-    let ran = Ran::of(&house.reasonix_reading(&DRIVEN, "\n")).expect(64, "failed");
+    let ran = RunOutput::of(&house.reasonix_reading(&DRIVEN, "\n")).expect(64, "failed");
     assert!(ran.result["session"].is_null(), "{}", ran.result);
     assert_eq!(house.logs().len(), 0);
 }
@@ -285,7 +285,7 @@ fn signals_end_it_as_other_runs() {
             line.contains("\"line\":2")
         });
         running.signal(signal);
-        let ran = Ran::of(&running.done()).expect(code, outcome);
+        let ran = RunOutput::of(&running.done()).expect(code, outcome);
         assert_eq!(ran.pid(), "1");
         gate.open();
         if signal == Signal::HUP {
@@ -348,7 +348,7 @@ fn a_killed_daemon_loses_no_line() {
     house.kill_daemon();
     gate.open();
     running.hang_up();
-    let ran = Ran::of(&running.done()).expect(0, "completed");
+    let ran = RunOutput::of(&running.done()).expect(0, "completed");
     assert_eq!(ran.text(), "Two.");
 }
 
@@ -371,7 +371,7 @@ fn the_documented_python_program_drives_a_run() {
             .says("One.")
             .says("Two."),
     );
-    house.unheld();
+    house.turn_off_sandbox();
     std::fs::write(house.root().join("drive.py"), example()).expect("write the program");
     let mut command: Command = house.program(Path::new("python3"));
     let programs = client_program();

@@ -75,7 +75,7 @@ fn a_stop_is_not_undone_by_a_crash_in_the_middle() {
 
 /// F26. `prlimit` is of util-linux.
 #[test]
-fn without_descriptors_it_waits_without_a_fuss_and_recovers() {
+fn daemon_out_of_descriptors_waits_and_recovers() {
     let house = House::new();
     assert!(house.daemon_under(&["prlimit", "--nofile=40:40"]));
     let mut good = house.raw_as(Role::Watch);
@@ -97,7 +97,7 @@ fn without_descriptors_it_waits_without_a_fuss_and_recovers() {
 
 /// F54.
 #[test]
-fn what_it_was_started_with_by_chance_does_not_matter() {
+fn daemon_ignores_inherited_umask_and_descriptors() {
     if skip::unless_root("counting the daemon's descriptors") {
         return;
     }

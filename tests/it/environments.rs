@@ -41,7 +41,7 @@ fn two_terminals_with_different_paths_have_one_daemon_and_each_its_own_programs(
     });
     let house = House::playing(&script);
     // Both directories are below `/tmp`, and sandboxed commands have a private `/tmp`.
-    house.unheld();
+    house.turn_off_sandbox();
     let (one, two) = (place(&house, "one"), place(&house, "two"));
     // The first one starts the daemon: its environment is not the others'.
     from(&house, &one, &["run", "--on-ask", "allow", "x"]);

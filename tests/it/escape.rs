@@ -23,7 +23,7 @@ use tests::interactions::{
 use tests::{House, log::Log, skip, until};
 
 /// Whether commands are held here by something that says no as this expects it.
-fn is_not_held() -> bool {
+fn bubblewrap_is_missing() -> bool {
     let bubblewrap = ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"];
     skip::unless(skip::works(&bubblewrap), "bubblewrap that starts")
 }
@@ -75,8 +75,8 @@ fn starts(log: &Log) -> Vec<bool> {
 }
 
 #[tokio::test]
-async fn a_yes_lets_it_run_once_outside_and_the_model_hears_of_both() {
-    if is_not_held() {
+async fn approved_command_runs_once_unsandboxed_and_the_model_sees_both_runs() {
+    if bubblewrap_is_missing() {
         return;
     }
     let place = outside();
@@ -143,8 +143,8 @@ async fn a_yes_lets_it_run_once_outside_and_the_model_hears_of_both() {
 }
 
 #[tokio::test]
-async fn a_no_leaves_what_it_came_to_and_holds_for_the_turn() {
-    if is_not_held() {
+async fn denied_unsandboxed_run_keeps_the_sandboxed_result_and_is_asked_once_a_turn() {
+    if bubblewrap_is_missing() {
         return;
     }
     let place = outside();
@@ -193,7 +193,7 @@ async fn a_no_leaves_what_it_came_to_and_holds_for_the_turn() {
 
 #[tokio::test]
 async fn the_question_outlives_the_daemon_and_anybody_may_answer_it() {
-    if is_not_held() {
+    if bubblewrap_is_missing() {
         return;
     }
     let place = outside();
@@ -219,8 +219,8 @@ async fn the_question_outlives_the_daemon_and_anybody_may_answer_it() {
 }
 
 #[tokio::test]
-async fn a_daemon_that_dies_in_the_run_outside_says_that_nobody_knows_how_far_it_came() {
-    if is_not_held() {
+async fn crash_during_an_unsandboxed_run_reports_unknown_effects() {
+    if bubblewrap_is_missing() {
         return;
     }
     let place = outside();
@@ -250,8 +250,8 @@ async fn a_daemon_that_dies_in_the_run_outside_says_that_nobody_knows_how_far_it
 }
 
 #[tokio::test]
-async fn an_interrupt_leaves_what_it_came_to() {
-    if is_not_held() {
+async fn interrupt_of_the_unsandboxed_run_question_keeps_the_sandboxed_result() {
+    if bubblewrap_is_missing() {
         return;
     }
     let place = outside();
@@ -313,8 +313,8 @@ async fn unasked(settings: &str, create: impl FnOnce(CreateParams) -> CreatePara
 }
 
 #[tokio::test]
-async fn nobody_is_asked_where_nothing_may_leave_the_sandbox() {
-    if is_not_held() {
+async fn unsandboxed_run_is_not_offered_when_nothing_may_leave_the_sandbox() {
+    if bubblewrap_is_missing() {
         return;
     }
     let place = outside();
@@ -354,7 +354,7 @@ async fn nobody_is_asked_where_nothing_may_leave_the_sandbox() {
 
 #[test]
 fn without_a_user_the_model_is_notified_and_nothing_is_denied() {
-    if is_not_held() {
+    if bubblewrap_is_missing() {
         return;
     }
     let place = outside();
@@ -380,7 +380,7 @@ fn without_a_user_the_model_is_notified_and_nothing_is_denied() {
 
 #[tokio::test]
 async fn of_two_calls_each_is_asked_about_when_it_was_stopped() {
-    if is_not_held() {
+    if bubblewrap_is_missing() {
         return;
     }
     let place = outside();
@@ -410,8 +410,8 @@ async fn of_two_calls_each_is_asked_about_when_it_was_stopped() {
 }
 
 #[tokio::test]
-async fn going_to_plan_mode_while_it_is_asked_keeps_it_inside() {
-    if is_not_held() {
+async fn switch_to_plan_mode_during_the_question_prevents_the_unsandboxed_run() {
+    if bubblewrap_is_missing() {
         return;
     }
     let place = outside();
@@ -442,8 +442,8 @@ async fn going_to_plan_mode_while_it_is_asked_keeps_it_inside() {
 }
 
 #[tokio::test]
-async fn a_run_that_loses_its_person_goes_on_without() {
-    if is_not_held() {
+async fn unsandboxed_run_question_is_withdrawn_when_the_last_user_leaves() {
+    if bubblewrap_is_missing() {
         return;
     }
     let place = outside();
@@ -501,7 +501,7 @@ async fn a_run_that_loses_its_person_goes_on_without() {
 
 #[tokio::test]
 async fn work_tree_made_outside_becomes_a_directory_of_the_session() {
-    if is_not_held() {
+    if bubblewrap_is_missing() {
         return;
     }
     let place = outside();

@@ -675,7 +675,7 @@ fn without_a_terminal_the_interface_says_what_does_without_one() {
 }
 
 #[test]
-fn without_a_daemon_each_says_so_or_does_without() {
+fn without_a_daemon_each_command_works_or_reports_it() {
     for row in ROWS {
         let arguments = row.good.or(row.lost).unwrap_or(&[]);
         let code = match row.alone {

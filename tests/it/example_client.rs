@@ -32,7 +32,7 @@ fn it_is_small_and_needs_nothing_but_the_standard_library() {
 #[test]
 fn it_prints_the_answer_and_answers_a_question() {
     let house = House::playing(&Script::new().runs("touch made").says("It is made."));
-    house.unheld();
+    house.turn_off_sandbox();
     house.daemon();
     let mut command = client(&house, "Make it.");
     let mut running = Running::start(command.stdin(Stdio::piped()));
@@ -47,7 +47,7 @@ fn it_prints_the_answer_and_answers_a_question() {
 #[test]
 fn it_prints_an_answer_that_comes_at_once_and_says_where_no_daemon_is() {
     let house = House::playing(&Script::new().says("Hello, friend."));
-    house.unheld();
+    house.turn_off_sandbox();
     let gone = Running::start(&mut client(&house, "hello")).done();
     assert!(!gone.status.success());
     assert!(gone.err.contains("run `reasonix daemon start`"), "{gone:?}");

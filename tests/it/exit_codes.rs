@@ -7,7 +7,7 @@ use serde_json::json;
 use testkit::model::{Answer, Fault, Gate, Model, Place};
 use tests::House;
 
-use crate::scripted::{Ran, command_is_gone, command_runs, house, run};
+use crate::scripted::{RunOutput, command_is_gone, command_runs, house, run};
 
 fn bash(command: &str) -> Answer {
     Answer::call("bash", json!({"command": command}))
@@ -95,7 +95,7 @@ fn how_a_turn_ended_is_the_exit_code() {
             &Model::start(Vec::new())
         };
         let house = house(model);
-        house.unheld();
+        house.turn_off_sandbox();
         model.push(row.answers);
         let what = format!("{:?} → {}", row.arguments, row.code);
         let ran = run(&house, row.arguments, "do it");
@@ -158,7 +158,7 @@ fn interrupted_ended_and_killed_have_distinct_results() {
         let running = house.start(&["run", "--output-format", "jsonl", "do it"]);
         running.line("the turn", |line| line.contains("\"turn.started\""));
         running.signal(signal);
-        Ran::of(&running.done()).expect(code, outcome);
+        RunOutput::of(&running.done()).expect(code, outcome);
     }
     for (signal, code, outcome) in [
         ("INT", 130, "interrupted"),
@@ -180,7 +180,7 @@ fn interrupted_ended_and_killed_have_distinct_results() {
         let event: serde_json::Value = serde_json::from_str(&started).expect("an event");
         let pid = event["session"].to_string();
         let _ = house.reasonix(&["kill", "-s", signal, &pid]).expect_code(0);
-        Ran::of(&running.done()).expect(code, outcome);
+        RunOutput::of(&running.done()).expect(code, outcome);
         command_is_gone(&house, "sleep 4178");
         let waited = house.reasonix(&["wait", &pid]);
         assert_eq!(waited.code(), Some(code), "{signal}: {waited:?}");
@@ -258,9 +258,9 @@ fn without_a_daemon_there_is_a_code_for_that() {
         tests::program::run(&mut command)
     };
     let missing = run_with(Path::new("/no/such/reasonixd"));
-    Ran::of(&missing).expect(69, "failed");
+    RunOutput::of(&missing).expect(69, "failed");
     // A program that ends at once and answers nothing.
-    Ran::of(&run_with(Path::new("/bin/false"))).expect(69, "failed");
+    RunOutput::of(&run_with(Path::new("/bin/false"))).expect(69, "failed");
     assert_eq!(
         house.reasonix(&["ps"]).code(),
         Some(0),
@@ -277,7 +277,7 @@ fn a_tool_that_answers_for_a_person_is_not_permitted() {
     );
     let model = Model::start([bash(&command), Answer::text("It said no.")]);
     let house = house(&model);
-    house.unheld();
+    house.turn_off_sandbox();
     run(&house, &["--on-ask", "allow"], "try it").expect(0, "completed");
     let result_text = model.requests()[1].results().remove(0).1;
     assert!(result_text.contains("code 77"), "{result_text}");

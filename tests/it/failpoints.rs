@@ -85,7 +85,7 @@ fn play(seed: u64) -> Vec<Point> {
 }
 
 #[test]
-fn thousands_of_kills() {
+fn sessions_survive_thousands_of_kills_at_failpoints() {
     if let Some(seed) = number("REASONIX_FAILPOINT_SEED") {
         play(seed);
         return;

@@ -153,7 +153,7 @@ fn goal_of_thirty_turns_is_the_same_for_all_watchers_through_two_kills_and_an_up
     let script_gates = gates.clone();
     let model = Model::start(Script::by(move |request| answer(request, &script_gates)));
     let house = house(&model);
-    house.unheld();
+    house.turn_off_sandbox();
     let arguments = [
         "goal",
         "PARENT",

@@ -635,7 +635,7 @@ fn a_run_trusts_a_project_for_itself_alone() {
         .runs("touch made")
         .says("Three.");
     let house = House::playing(&script);
-    house.unheld();
+    house.turn_off_sandbox();
     let stop = json!([{"command": "echo ran >> ran"}]);
     theirs(&house, &hooks("Stop", &stop));
     house.files("//- reasonix.toml\n[permissions]\nallow = [\"Bash(touch:*)\"]\n");

@@ -8,7 +8,7 @@ use tests::program::run;
 use tests::terminal::Terminal;
 use tests::{Done, House, until};
 
-use crate::scripted::HASTE;
+use crate::scripted::FAST_RETRIES;
 
 /// A title, colours, a cleared screen, a clipboard, a link, C1 codes, a carriage return, reordering, nothing to be seen.
 const HOSTILE: &str = "A\u{1b}]0;pwned\u{7}B\u{1b}[2J\u{1b}[31mC\u{1b}]52;c;cHduZWQ=\u{7}D\u{1b}]8;;http://evil/\u{1b}\\E\u{9b}1mF\u{9d}0;pwned\u{9c}G\rH\u{8}I\u{7}J\u{202e}K\u{2066}L\u{200b}M\u{feff}N\u{2028}O\u{e0041}P";
@@ -77,7 +77,7 @@ fn scene() -> (House, Model) {
     ]);
     let house = House::new();
     house.settings(&format!(
-        "{HASTE}[permissions]\ndeny = [\"Bash(x\\u001b]0;pwned\\u0007{NAME})\"]\n"
+        "{FAST_RETRIES}[permissions]\ndeny = [\"Bash(x\\u001b]0;pwned\\u0007{NAME})\"]\n"
     ));
     house.provider(&model.entry("acme", None));
     house.provider(&format!("name = \"{NAME}\"\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/{NAME}\"\nmodels = [\"m{NAME}\", \"\\u001b]0;pwned\\u0007\"]"));

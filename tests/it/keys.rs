@@ -11,7 +11,7 @@ const KEY: &str = "sk-canary-4711";
 /// A house whose model wants a key. The daemon does not have it: only clients to which it is given do.
 fn house(model: &Model) -> House {
     let house = House::new();
-    house.settings(crate::scripted::HASTE);
+    house.settings(crate::scripted::FAST_RETRIES);
     house.provider(&model.entry("model", Some(VARIABLE)));
     house.daemon();
     house

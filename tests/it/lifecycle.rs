@@ -15,7 +15,7 @@ use tests::processes;
 use tests::program::run;
 use tests::{Gate, House, until};
 
-use crate::scripted::{self, Ran};
+use crate::scripted::{self, RunOutput};
 
 /// Waits for the end of a program; its exit code.
 fn code(child: &mut Child) -> Option<i32> {
@@ -327,7 +327,7 @@ fn a_restart_hands_a_turn_over_that_goes_on_and_does_nothing_twice() {
     restarting.err_line("the hand-over", |line| line.contains("session 1"));
     answer.open();
     let _ = restarting.done().expect_code(0);
-    let ran = Ran::of(&running.done()).expect(0, "completed");
+    let ran = RunOutput::of(&running.done()).expect(0, "completed");
     assert_eq!(ran.text(), "It ran, and I say so.");
     assert_ne!(house.wait_for_daemon(), before.unwrap_or_default());
     assert_eq!(house.read("ran"), "once\n");
@@ -352,7 +352,7 @@ fn restart_names_the_command_that_it_ends_and_tells_the_model_why() {
     let mut lines = restarted.err.lines();
     let is_named = lines.any(|line| line.contains("to be ended") && line.contains("sleep 100"));
     assert!(is_named, "{restarted:?}");
-    let _ = Ran::of(&running.done()).expect(0, "completed");
+    let _ = RunOutput::of(&running.done()).expect(0, "completed");
     let told = format!("{:?}", model.requests()[1].messages());
     assert!(
         told.contains("stopped because the daemon stops or restarts"),

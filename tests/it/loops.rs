@@ -4,12 +4,12 @@ use serde_json::json;
 use testkit::model::{Answer, Model};
 use tests::House;
 
-use crate::scripted::{HASTE, run};
+use crate::scripted::{FAST_RETRIES, run};
 
 /// A house whose only provider is this model.
 fn house(model: &Model) -> House {
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     // The detector does not depend on the repair of calls.
     house.provider(&format!("{}repair = false\n", model.entry("model", None)));
     house.files("//- a.txt\nold words\n");

@@ -116,7 +116,7 @@ fn prompt_is_refused_while_a_turn_runs_whose_directory_is_gone() {
         Answer::text("More."),
     ]);
     let house = house(&model);
-    house.unheld();
+    house.turn_off_sandbox();
     let mut raw = house.raw_as(Role::Drive);
     create(&house, &mut raw, "go");
     until("the command", || {

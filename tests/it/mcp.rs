@@ -430,7 +430,7 @@ fn entry_that_is_ignored_is_named_with_its_fault_by_each_command() {
 }
 
 /// Whether a call was asked about because its tool is defined otherwise than before.
-fn asks_for_the_change(ran: &crate::scripted::Ran) -> bool {
+fn asks_for_the_change(ran: &crate::scripted::RunOutput) -> bool {
     ran.all("policy.decided").iter().any(|decided| {
         let rule = decided["rule"].as_str();
         rule.is_some_and(|rule| rule.contains("changed the definition"))
@@ -609,7 +609,7 @@ fn directory_without_anything_to_trust_says_what_is_looked_for() {
 }
 
 /// What the session of a run gets from its tool when it is asked once more.
-pub(crate) fn again(house: &House, model: &Model, ran: &scripted::Ran) -> String {
+pub(crate) fn again(house: &House, model: &Model, ran: &scripted::RunOutput) -> String {
     let session = ran.result["session"].as_str().expect("its id");
     let _ = house
         .reasonix(&["run", "--session", session, "Add again."])
@@ -986,7 +986,7 @@ fn a_server_sees_the_variables_of_its_entry_and_no_secret() {
     let model = calling("mcp__s__environment", json!({}));
     // The daemon, too, is started with the secrets in its environment.
     let house = House::new();
-    house.settings(scripted::HASTE);
+    house.settings(scripted::FAST_RETRIES);
     house.provider(&model.entry("model", None));
     let mut entry = faulty(&["ok"]);
     entry["env"] = json!({"SERVER_MODE": "quiet", "SERVER_HOME": "${HOME:-none}"});

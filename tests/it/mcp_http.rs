@@ -15,7 +15,7 @@ use crate::scripted::{house, run};
 
 /// A request that came: its method and target, its headers with names in lower case, its body as text and as JSON.
 #[derive(Clone, Debug)]
-pub(crate) struct Came {
+pub(crate) struct HttpRequest {
     pub method: String,
     pub target: String,
     pub headers: Vec<String>,
@@ -23,7 +23,7 @@ pub(crate) struct Came {
     pub body: Value,
 }
 
-impl Came {
+impl HttpRequest {
     pub fn has(&self, header: &str) -> bool {
         self.headers.iter().any(|line| line == header)
     }
@@ -37,7 +37,7 @@ impl Came {
 const SESSION: &str = "session-1";
 
 /// Serves until the test's process ends. Returns its address, and what comes.
-fn serve() -> (String, Arc<Mutex<Vec<Came>>>) {
+fn serve() -> (String, Arc<Mutex<Vec<HttpRequest>>>) {
     let (base, came) = serve_with(|came, _| answer(came));
     (format!("{base}/mcp"), came)
 }
@@ -82,8 +82,8 @@ impl Stoppable {
 
 /// Serves these answers until the test's process ends. They are given the server's own address.
 pub(crate) fn serve_with(
-    answer: impl Fn(&Came, &str) -> String + Send + Sync + 'static,
-) -> (String, Arc<Mutex<Vec<Came>>>) {
+    answer: impl Fn(&HttpRequest, &str) -> String + Send + Sync + 'static,
+) -> (String, Arc<Mutex<Vec<HttpRequest>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));
     let shared = Arc::new((base.clone(), answer));
@@ -104,7 +104,7 @@ pub(crate) fn serve_with(
     (base, all)
 }
 
-fn read(stream: &TcpStream) -> Option<Came> {
+fn read(stream: &TcpStream) -> Option<HttpRequest> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -129,7 +129,7 @@ fn read(stream: &TcpStream) -> Option<Came> {
     reader.read_exact(&mut body).ok()?;
     let text = String::from_utf8(body).ok()?;
     let body = serde_json::from_str(&text).unwrap_or(Value::Null);
-    Some(Came {
+    Some(HttpRequest {
         method,
         target,
         headers,
@@ -147,7 +147,7 @@ pub(crate) fn with(status: &str, headers: &str, body: &str) -> String {
 }
 
 /// What the small server answers.
-pub(crate) fn answer(came: &Came) -> String {
+pub(crate) fn answer(came: &HttpRequest) -> String {
     let json_type = "Content-Type: application/json\r\n";
     if came.method != "POST" {
         // No stream of its own, and nothing to keep of a session that ends.
@@ -285,7 +285,7 @@ fn a_server_that_refuses_the_common_handshake_gets_the_newest_one() {
     run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
     assert_eq!(result_of(&model), "Hello, Ann.");
     let came = came.lock().expect("the requests").clone();
-    let first: Vec<_> = came.iter().take(2).map(Came::rpc).collect();
+    let first: Vec<_> = came.iter().take(2).map(HttpRequest::rpc).collect();
     assert_eq!(first, ["initialize", "server/discover"]);
     let version = &came[0].body["params"]["protocolVersion"];
     assert_eq!(version, "2025-11-25", "the newest that has this handshake");
@@ -302,7 +302,7 @@ enum Unknown {
 }
 
 impl Unknown {
-    fn answer(self, came: &Came) -> String {
+    fn answer(self, came: &HttpRequest) -> String {
         let json_type = "Content-Type: application/json\r\n";
         let error = |id: &Value, code: i32, message: &str| {
             let error = json!({"code": code, "message": message});
@@ -334,7 +334,7 @@ impl Unknown {
 
 /// A server that is restarted before the first call of a tool: it gives numbered sessions, and knows the newest only.
 /// `again`: it starts another session after that.
-fn restarted(unknown: Unknown, again: bool) -> (String, Arc<Mutex<Vec<Came>>>) {
+fn restarted(unknown: Unknown, again: bool) -> (String, Arc<Mutex<Vec<HttpRequest>>>) {
     let (sessions, was_called) = (AtomicUsize::new(0), Mutex::new(false));
     let (base, came) = serve_with(move |came, _| {
         let mut was_called = was_called.lock().expect("the calls");
@@ -366,7 +366,7 @@ fn restarted(unknown: Unknown, again: bool) -> (String, Arc<Mutex<Vec<Came>>>) {
     (format!("{base}/mcp"), came)
 }
 
-fn count(came: &Mutex<Vec<Came>>, method: &str) -> usize {
+fn count(came: &Mutex<Vec<HttpRequest>>, method: &str) -> usize {
     let came = came.lock().expect("the requests");
     came.iter().filter(|came| came.rpc() == method).count()
 }

@@ -12,7 +12,7 @@ use testkit::model::{Answer, Model, Wire};
 use tests::House;
 
 use crate::mcp::{faulty, servers};
-use crate::scripted::{HASTE, run};
+use crate::scripted::{FAST_RETRIES, run};
 
 /// The image of the faulty server: 3x2 pixels.
 const PNG: &str =
@@ -21,7 +21,7 @@ const ALLOWED: [&str; 2] = ["--allow", "mcp__s"];
 
 fn house(model: &Model, wire: Wire, vision: &str) -> House {
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider(&format!("{}{vision}", model.entry_of(wire, "model", None)));
     servers(&house, &json!({"s": faulty(&["ok"])}));
     house.daemon();

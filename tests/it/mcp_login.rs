@@ -17,7 +17,7 @@ use testkit::model::{Answer, Gate, Model, Place, Request, Script};
 use tests::{House, Running, Terminal, until};
 
 use crate::mcp::{calling, offered, result_of, servers};
-use crate::mcp_http::{Came, answer, serve_with, with};
+use crate::mcp_http::{HttpRequest, answer, serve_with, with};
 use crate::scripted::{house, run};
 
 const JSON: &str = "Content-Type: application/json\r\n";
@@ -52,14 +52,14 @@ pub(crate) struct Authority {
 }
 
 /// A server with its authorization server.
-pub(crate) struct Closed {
+pub(crate) struct ProtectedServer {
     pub url: String,
     authority: Arc<Mutex<Authority>>,
     /// Refreshes wait as long as a test has it.
     pub refreshing: Arc<Mutex<()>>,
 }
 
-impl Closed {
+impl ProtectedServer {
     pub fn start() -> Self {
         let authority = Arc::new(Mutex::new(Authority {
             expires_in: 3600,
@@ -95,7 +95,7 @@ impl Closed {
 }
 
 impl Authority {
-    fn answer(&mut self, came: &Came, base: &str) -> String {
+    fn answer(&mut self, came: &HttpRequest, base: &str) -> String {
         let (path, query) = came.target.split_once('?').unwrap_or((&came.target, ""));
         let ok = |body: Value| with("200 OK", JSON, &body.to_string());
         match (came.method.as_str(), path) {
@@ -169,13 +169,13 @@ impl Authority {
     }
 
     /// Whether a request has a token that is accepted.
-    fn accepts(&self, came: &Came) -> bool {
+    fn accepts(&self, came: &HttpRequest) -> bool {
         let has = |token: &String| came.has(&format!("authorization: Bearer {token}"));
         self.accepted.iter().any(has)
     }
 
     /// Whether a request is from the client that is known.
-    fn is_client(&self, came: &Came) -> bool {
+    fn is_client(&self, came: &HttpRequest) -> bool {
         match self.client {
             Some((id, secret)) => {
                 let basic = BASE64_STANDARD.encode(format!("{id}:{secret}"));
@@ -185,7 +185,7 @@ impl Authority {
         }
     }
 
-    fn token(&mut self, came: &Came) -> String {
+    fn token(&mut self, came: &HttpRequest) -> String {
         let asked = &pairs(&came.text);
         let refused = || with("400 Bad Request", JSON, "{\"error\": \"invalid_grant\"}");
         let grant = asked["grant_type"].clone();
@@ -305,11 +305,11 @@ fn a_login_in_the_browser_opens_the_server_and_tokens_are_in_the_credential_stor
     let house = House::new();
     house.settings(&format!(
         "{}[daemon]\nlog = \"debug\"\n",
-        crate::scripted::HASTE
+        crate::scripted::FAST_RETRIES
     ));
     house.provider(&model.entry("model", None));
     house.daemon();
-    let closed = Closed::start();
+    let closed = ProtectedServer::start();
     closed.configure(&house);
     let tested = house.reasonix(&["mcp", "test", "web"]).expect_code(1);
     assert!(tested.out.contains("needs login"), "{tested:?}");
@@ -349,7 +349,7 @@ fn a_login_in_the_browser_opens_the_server_and_tokens_are_in_the_credential_stor
 fn tokens_that_expire_are_refreshed_and_the_next_daemon_has_the_newest() {
     let model = calling("mcp__web__greet", json!({"name": "Ann"}));
     let house = house(&model);
-    let closed = Closed::start();
+    let closed = ProtectedServer::start();
     // Less than half a minute counts as expired: each request wants a new one.
     closed.authority().expires_in = 1;
     closed.configure(&house);
@@ -373,7 +373,7 @@ fn tokens_that_expire_are_refreshed_and_the_next_daemon_has_the_newest() {
 fn a_login_that_is_refused_or_answered_for_another_one_gives_nothing() {
     let model = Model::start(Script::by(|_: &Request| Answer::text("Done.")));
     let house = house(&model);
-    let closed = Closed::start();
+    let closed = ProtectedServer::start();
     closed.configure(&house);
     closed.authority().refuses = true;
     let (login, address) = begun(&house);
@@ -430,7 +430,7 @@ fn a_login_that_is_refused_or_answered_for_another_one_gives_nothing() {
 fn a_pasted_address_does_as_well_and_a_logout_deletes_the_login() {
     let model = Model::start(Script::by(|_: &Request| Answer::text("Done.")));
     let house = house(&model);
-    let closed = Closed::start();
+    let closed = ProtectedServer::start();
     closed.configure(&house);
     let opened = house.root().join("opened");
     let browser = house.root().join("browser");
@@ -501,7 +501,7 @@ fn a_login_that_ends_while_a_session_runs_is_said_and_comes_back_with_the_next_o
         }
     }));
     let house = house(&model);
-    let closed = Closed::start();
+    let closed = ProtectedServer::start();
     closed.configure(&house);
     logged_in(&house);
     let session = house.start(&["run", "--allow", "mcp__web", "Greet both."]);
@@ -524,7 +524,7 @@ fn a_login_that_ends_while_a_session_runs_is_said_and_comes_back_with_the_next_o
 fn a_call_that_needs_more_rights_says_so_and_the_next_login_asks_for_them() {
     let model = calling("mcp__web__greet", json!({"name": "Ann"}));
     let house = house(&model);
-    let closed = Closed::start();
+    let closed = ProtectedServer::start();
     closed.authority().needs = "admin";
     closed.configure(&house);
     logged_in(&house);

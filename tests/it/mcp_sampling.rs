@@ -17,7 +17,7 @@ use tests::interactions::{answer, answer_with, first_opened, list};
 use tests::{House, until};
 
 use crate::mcp::{calling, faulty, result_of, servers};
-use crate::scripted::{HASTE, house, run};
+use crate::scripted::{FAST_RETRIES, house, run};
 
 /// Whether a request is of a server: it has no tools.
 fn is_sample(request: &Request) -> bool {
@@ -311,7 +311,7 @@ async fn what_a_server_takes_at_most_is_the_limit_of_the_request() {
     ] {
         let model = sampled(&open_gate());
         let house = House::new();
-        house.settings(HASTE);
+        house.settings(FAST_RETRIES);
         house.provider(&format!("{}{more}", model.entry_of(wire, "model", None)));
         house.daemon();
         servers(&house, &json!({"s": faulty(&["ok"])}));

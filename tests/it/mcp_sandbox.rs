@@ -32,7 +32,7 @@ fn held_house(settings: &str) -> Option<House> {
 
 fn bare_house(settings: &str) -> House {
     let house = House::below(Path::new("/var/tmp"));
-    house.settings(scripted::HASTE);
+    house.settings(scripted::FAST_RETRIES);
     house.settings(settings);
     let program = program(&house);
     fs::copy(faulty_server(), program).expect("copy the server");

@@ -9,7 +9,7 @@ use testkit::model::{Answer, Model, Request, Script};
 use tests::{House, until};
 
 use crate::mcp::{calling, result_of, servers};
-use crate::mcp_login::{Closed, begun, get, logged_in, sent_back, stored};
+use crate::mcp_login::{ProtectedServer, begun, get, logged_in, sent_back, stored};
 use crate::scripted::{house, run};
 
 /// A model that is not needed.
@@ -28,7 +28,7 @@ fn needs_login(house: &House) {
 #[test]
 fn a_logout_during_a_refresh_leaves_no_tokens_here_and_none_at_the_server() {
     let house = house(&idle());
-    let closed = Closed::start();
+    let closed = ProtectedServer::start();
     // Less than half a minute counts as expired: each request wants a new one.
     closed.authority().expires_in = 1;
     closed.authority().revoked = Some(Vec::new());
@@ -58,7 +58,7 @@ fn a_logout_during_a_refresh_leaves_no_tokens_here_and_none_at_the_server() {
 #[test]
 fn a_restart_during_a_refresh_keeps_the_login() {
     let house = house(&idle());
-    let closed = Closed::start();
+    let closed = ProtectedServer::start();
     // Less than half a minute counts as expired: each request wants a new one.
     closed.authority().expires_in = 1;
     closed.configure(&house);
@@ -81,7 +81,7 @@ fn a_restart_during_a_refresh_keeps_the_login() {
 #[test]
 fn a_refresh_goes_to_no_address_where_others_could_read_it() {
     let house = house(&idle());
-    let closed = Closed::start();
+    let closed = ProtectedServer::start();
     closed.authority().expires_in = 1;
     closed.configure(&house);
     logged_in(&house);
@@ -115,7 +115,7 @@ fn a_refresh_goes_to_no_address_where_others_could_read_it() {
 #[test]
 fn a_logout_revokes_the_tokens_where_the_server_can() {
     let house = house(&idle());
-    let closed = Closed::start();
+    let closed = ProtectedServer::start();
     closed.configure(&house);
     logged_in(&house);
     let done = house.reasonix(&["mcp", "logout", "web"]).expect_code(0);
@@ -144,7 +144,7 @@ fn a_logout_revokes_the_tokens_where_the_server_can() {
 fn a_client_that_was_registered_by_hand_logs_in_and_its_secret_is_a_variable() {
     let model = calling("mcp__web__greet", json!({"name": "Ann"}));
     let house = house(&model);
-    let closed = Closed::start();
+    let closed = ProtectedServer::start();
     closed.authority().client = Some(("hand-made", "secret-canary"));
     closed.authority().revoked = Some(Vec::new());
     closed.configure(&house);
@@ -186,7 +186,7 @@ fn a_client_that_was_registered_by_hand_logs_in_and_its_secret_is_a_variable() {
 #[test]
 fn the_browser_comes_back_to_the_port_that_the_client_was_registered_with() {
     let house = house(&idle());
-    let closed = Closed::start();
+    let closed = ProtectedServer::start();
     closed.authority().client = Some(("hand-made", ""));
     let port = {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -432,7 +432,7 @@ fn neither_tools_nor_commands_write_facts_past_the_question() {
         Answer::call("bash", json!({"command": format!("echo x > {path}")})),
         Answer::text("Not written."),
     ]);
-    house.settings(crate::scripted::HASTE);
+    house.settings(crate::scripted::FAST_RETRIES);
     house.provider(&model.entry("model", None));
     house.settings(LOOSE);
     house.daemon();

@@ -4,12 +4,12 @@ use serde_json::json;
 use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script, Usage};
 use tests::House;
 
-use crate::scripted::{HASTE, Ran, run};
+use crate::scripted::{FAST_RETRIES, RunOutput, run};
 
 /// Two providers with a model each; `one` is the default. The arguments are more lines of their entries.
 fn house_of(one: (&Model, &str), two: (&Model, &str)) -> House {
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     for (name, (model, more)) in [("one", one), ("two", two)] {
         house.provider(&format!("{}{more}", model.entry(name, None)));
     }
@@ -157,7 +157,7 @@ const PRICES: [&str; 2] = [
 
 /// The fallback is `two`, after so many tries.
 fn falls_back(tries: u32) -> String {
-    let network = HASTE.replace("retry_tries = 4", &format!("retry_tries = {tries}"));
+    let network = FAST_RETRIES.replace("retry_tries = 4", &format!("retry_tries = {tries}"));
     format!("{network}[agent]\nfallback_model = \"two\"\n")
 }
 
@@ -183,7 +183,7 @@ fn down_for(requests: usize) -> Model {
     }))
 }
 
-fn texts(ran: &Ran, kind: &str) -> Vec<String> {
+fn texts(ran: &RunOutput, kind: &str) -> Vec<String> {
     let texts = ran.all(kind).into_iter();
     texts
         .map(|data| data["text"].as_str().unwrap_or_default().to_owned())

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script, Usage, Wire};
 use tests::House;
 
-use crate::scripted::{HASTE, run};
+use crate::scripted::{FAST_RETRIES, run};
 
 /// Millionths of a dollar for a million tokens: fresh, cached, got.
 type Rates = [u64; 3];
@@ -107,7 +107,7 @@ fn script() -> Script {
 fn configure(house: &House, model: &Model, rates: Option<Rates>) {
     let entry = model.entry_of(Wire::Messages, "model", None);
     let price = rates.map(price).unwrap_or_default();
-    house.config_text(&format!("{HASTE}\n[[providers]]\n{entry}{price}"));
+    house.config_text(&format!("{FAST_RETRIES}\n[[providers]]\n{entry}{price}"));
 }
 
 #[test]

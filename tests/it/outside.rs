@@ -19,7 +19,7 @@ use tests::follow::{from_the_start, to_rest};
 use tests::interactions::{allow_once, answer, approval, decide, first_opened, next_opened};
 use tests::{House, skip};
 
-fn is_not_held() -> bool {
+fn bubblewrap_is_missing() -> bool {
     let bubblewrap = ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"];
     skip::unless(skip::works(&bubblewrap), "bubblewrap that starts")
 }
@@ -118,24 +118,24 @@ async fn check_asks_twice(line: &str) {
 }
 
 #[tokio::test]
-async fn a_program_that_the_agent_put_on_the_path_takes_two_yeses() {
-    if is_not_held() {
+async fn program_that_the_agent_put_on_the_path_needs_two_approvals() {
+    if bubblewrap_is_missing() {
         return;
     }
     check_asks_twice("fetch").await;
 }
 
 #[tokio::test]
-async fn so_it_does_behind_a_launcher_and_in_a_pipeline() {
-    if is_not_held() {
+async fn agent_program_behind_a_launcher_or_in_a_pipeline_needs_two_approvals() {
+    if bubblewrap_is_missing() {
         return;
     }
     check_asks_twice("true | env X=1 sh -c 'fetch x'").await;
 }
 
 #[tokio::test]
-async fn two_yeses_run_it() {
-    if is_not_held() {
+async fn program_on_the_path_runs_after_two_approvals() {
+    if bubblewrap_is_missing() {
         return;
     }
     let place = outside();
@@ -154,8 +154,8 @@ async fn two_yeses_run_it() {
 }
 
 #[tokio::test]
-async fn one_that_comes_after_the_question_is_not_what_runs() {
-    if is_not_held() {
+async fn program_that_appears_after_the_question_is_asked_about_again() {
+    if bubblewrap_is_missing() {
         return;
     }
     let place = outside();
@@ -198,7 +198,7 @@ async fn one_that_comes_after_the_question_is_not_what_runs() {
 async fn without_a_sandbox_a_reader_of_the_workspaces_own_is_asked_about() {
     let place = outside();
     let house = House::playing(&Script::new().runs("ls").says("Done."));
-    house.unheld();
+    house.turn_off_sandbox();
     house.daemon();
     program(
         &house.project().join(".venv/bin/ls"),
@@ -214,7 +214,7 @@ async fn without_a_sandbox_a_reader_of_the_workspaces_own_is_asked_about() {
 #[tokio::test]
 async fn without_a_sandbox_the_file_that_make_obeys_is_shown_and_takes_two_yeses() {
     let house = House::playing(&Script::new().runs("make made").says("Done."));
-    house.unheld();
+    house.turn_off_sandbox();
     house.files("//- Makefile\nmade:\n\t@touch made\n");
     house.daemon();
     let client = house.client("ann", Role::Drive).await;
@@ -241,7 +241,7 @@ async fn without_a_sandbox_the_file_that_make_obeys_is_shown_and_takes_two_yeses
 async fn without_a_sandbox_a_rule_that_allows_make_covers_the_projects_makefile() {
     let house = House::playing(&Script::new().runs("make made").says("Done."));
     house.settings("[permissions]\nallow = [\"Bash(make:*)\"]\n");
-    house.unheld();
+    house.turn_off_sandbox();
     house.files("//- Makefile\nmade:\n\t@touch made\n");
     house.daemon();
     let client = house.client("ann", Role::Drive).await;
@@ -256,7 +256,7 @@ async fn the_daemons_own_bash_and_git_are_never_those_of_the_workspace() {
     let house = House::playing(&Script::new().runs("echo x > made").says("Done."));
     house.files("//- a\nx");
     // If the sandbox is off nothing hides their changes.
-    house.unheld();
+    house.turn_off_sandbox();
     let project = house.project();
     let init = std::process::Command::new("/usr/bin/git")
         .arg("init")

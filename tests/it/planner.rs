@@ -10,7 +10,7 @@ use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script, Usage};
 use tests::log::Log;
 use tests::{House, Raw, Terminal, until};
 
-use crate::scripted::{HASTE, Ran, run};
+use crate::scripted::{FAST_RETRIES, RunOutput, run};
 
 const PLAN: &str = "1. Read a.txt. 2. Say what it says.";
 
@@ -51,7 +51,7 @@ impl Pair {
         let (executor, planner) = (Model::start(executor), Model::start(planner));
         let house = House::new();
         house.settings(&format!(
-            "default_model = \"main\"\n{HASTE}[agent]\nplanner_model = \"thinker\"\n{settings}\n"
+            "default_model = \"main\"\n{FAST_RETRIES}[agent]\nplanner_model = \"thinker\"\n{settings}\n"
         ));
         house.provider(&executor.entry("main", None));
         house.provider(&planner.entry("thinker", None));
@@ -109,7 +109,7 @@ fn said(request: &Request, role: &str) -> Vec<String> {
     messages.map(text).collect()
 }
 
-fn next(house: &House, text: &str) -> Ran {
+fn next(house: &House, text: &str) -> RunOutput {
     run(house, &["-s", "1"], text)
 }
 

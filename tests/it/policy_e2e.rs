@@ -71,7 +71,7 @@ fn an_allow_rule_covers_its_command_and_nothing_that_hides_beside_it() {
         .iter()
         .fold(Script::new(), |script, command| script.runs(command));
     let house = House::playing(&script.runs("echo plain").says("Done."));
-    house.unheld();
+    house.turn_off_sandbox();
     let statuses = statuses(&house, &["--allow", "Bash(echo:*)"]);
     assert_eq!(
         statuses[..hiding.len()],
@@ -212,7 +212,7 @@ fn a_projects_rules_tighten_at_once_and_loosen_only_when_it_is_trusted() {
         .runs("cat kept.txt")
         .says("Done.");
     let house = House::playing(&script);
-    house.unheld();
+    house.turn_off_sandbox();
     house.files("//- reasonix.toml\n[permissions]\nallow = [\"Bash(touch:*)\"]\ndeny = [\"Bash(cat:*)\"]\n//- kept.txt\nx\n");
     assert_eq!(
         statuses(&house, &[]),
@@ -289,7 +289,7 @@ fn a_projects_own_provider_counts_only_when_it_is_trusted() {
 #[test]
 fn unreadable_rules_are_reported_and_never_loosen() {
     let house = House::playing(&Script::new().runs("touch made").says("Done."));
-    house.unheld();
+    house.turn_off_sandbox();
     house.settings("[permissions]\nallow = [\"Bash(touch made\", \"Nonsense(x)\", \"Bash(*)(\"]");
     assert_eq!(statuses(&house, &[]), [CallStatus::Denied]);
     let notices: Vec<_> = house
@@ -306,7 +306,7 @@ fn unreadable_rules_are_reported_and_never_loosen() {
 }
 
 #[test]
-fn a_tool_that_is_none_and_arguments_that_are_none_never_run() {
+fn unknown_tools_and_invalid_arguments_never_run() {
     let script = Script::new()
         .calls("shell_exec", &json!({"command": "touch made"}))
         .line(json!({"tool_calls": [{"name": "bash", "arguments": "{\"command\": \"touch made"}]}))

@@ -7,7 +7,7 @@ use serde_json::json;
 use testkit::model::{Answer, Gate, Model, Place, Request, Script};
 use tests::{House, follow, soon};
 
-use crate::scripted::{HASTE, Ran, house, run, shown};
+use crate::scripted::{FAST_RETRIES, RunOutput, house, run, shown};
 
 /// Requests of a prompt: so many answers with calls, and one in words.
 const ROUNDS: usize = 11;
@@ -150,7 +150,7 @@ fn a_kill_in_the_middle_of_an_answer_asks_for_it_again_with_the_same_bytes() {
     ]);
     shown(&running, "This is never");
     house.kill_daemon();
-    Ran::of(&running.done()).expect(0, "completed");
+    RunOutput::of(&running.done()).expect(0, "completed");
     let requests = model.requests();
     assert_eq!(requests.len(), ROUNDS + 2);
     assert_eq!(
@@ -190,7 +190,7 @@ fn what_clients_and_terminals_are_makes_no_difference() {
         ] {
             command.env(name, value);
         }
-        Ran::of(&tests::program::run(&mut command)).expect(0, "completed")
+        RunOutput::of(&tests::program::run(&mut command)).expect(0, "completed")
     };
     other_place(&house.user_home());
     assert_eq!(model.count(), 2 * (ROUNDS + 1));
@@ -239,7 +239,7 @@ async fn two_clients_that_watch_and_one_that_prompts_make_no_difference() {
 fn a_new_session_of_the_same_build_has_the_same_prefix() {
     let model = Model::start([Answer::text("One."), Answer::text("Two.")]);
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider(&model.entry("model", None));
     house.daemon();
     run(&house, &[], "hello").expect(0, "completed");
@@ -254,7 +254,7 @@ fn a_new_session_of_the_same_build_has_the_same_prefix() {
         .current_dir(house.user_home())
         .env("TZ", "America/New_York")
         .env("TERM", "dumb");
-    Ran::of(&tests::program::run(&mut elsewhere)).expect(0, "completed");
+    RunOutput::of(&tests::program::run(&mut elsewhere)).expect(0, "completed");
     let requests = model.requests();
     let (one, two) = (&requests[0].json, &requests[1].json);
     assert_eq!(one["tools"].to_string(), two["tools"].to_string());

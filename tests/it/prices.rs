@@ -14,7 +14,7 @@ use testkit::model::cache::{BLOCK, BlockCache};
 use testkit::model::{Answer, Gate, Model, Place, Request, Script, Usage};
 use tests::{House, until};
 
-use crate::scripted::{HASTE, run};
+use crate::scripted::{FAST_RETRIES, run};
 
 /// Tokens of the words that are still to come, and of the framing of messages: the forecast excludes them.
 const NEAR: u64 = 220;
@@ -97,7 +97,7 @@ fn forecast_before_switch(house: &House, session: &str, model: &str) -> Forecast
 fn forecasts_match_the_vendors_bill() {
     let ((one, of_one), (two, of_two)) = (vendor(), vendor());
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider(&format!("{}{PRICE_ONE}", one.entry("one", None)));
     house.provider(&format!("{}{PRICE_TWO}", two.entry("two", None)));
     house.daemon();
@@ -144,10 +144,10 @@ fn forecasts_match_the_vendors_bill() {
 }
 
 #[test]
-fn a_price_that_nobody_knows_is_no_zero() {
+fn unknown_price_is_not_shown_as_zero() {
     let ((one, _), (two, _)) = (vendor(), vendor());
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider(&one.entry("one", None));
     house.provider(&two.entry("two", None));
     house.daemon();
@@ -176,7 +176,7 @@ fn a_compaction_brings_its_key_and_is_stopped_by_ctrl_c() {
         .usage(usage)
     }));
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider(&model.entry("one", Some("ONES_KEY")));
     house.daemon();
     let with_key = |line: &[&str]| {

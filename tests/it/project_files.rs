@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::model::{Answer, Model, Request, Script};
 use tests::House;
 
-use crate::scripted::{Ran, house, run};
+use crate::scripted::{RunOutput, house, run};
 
 /// Requests of a prompt: so many answers with a call, and one in words.
 const CALLS: usize = 11;
@@ -119,7 +119,7 @@ fn repository_of_another_agent_is_taken_over_and_its_prefix_stays_for_sixty_requ
     }
 
     let first = in_directory(&house, &["run", "--output-format", "jsonl", "Look around."]);
-    let session = Ran::of(&first).expect(0, "completed").pid();
+    let session = RunOutput::of(&first).expect(0, "completed").pid();
     let prompt = |text: &str| {
         run(&house, &["-s", &session], text).expect(0, "completed");
     };

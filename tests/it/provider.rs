@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use testkit::model::{Answer, Call, Fault, Gate, Model, Place, Usage};
 use tests::House;
 
-use crate::scripted::{HASTE, Ran, command_is_gone, command_runs, house, run, shown};
+use crate::scripted::{FAST_RETRIES, RunOutput, command_is_gone, command_runs, house, run, shown};
 
 fn read(path: &str) -> Answer {
     Answer::call("read_file", json!({"path": path}))
@@ -42,7 +42,7 @@ fn an_answer_is_streamed_kept_and_counted() {
         line.contains("\"kind\":\"sync\"")
     });
     gate.open();
-    let ran = Ran::of(&running.done()).expect(0, "completed");
+    let ran = RunOutput::of(&running.done()).expect(0, "completed");
     assert_eq!(ran.text(), text, "byte for byte, the last blank too");
     assert_eq!(ran.streamed(), [text]);
     let reported = ran.result["usage"].clone();
@@ -141,7 +141,7 @@ fn four_readers_run_side_by_side_and_answer_in_the_order_of_the_calls() {
         writeln!(pipe, "words of {name}").expect("feed a pipe");
     }
     drop(fed);
-    Ran::of(&running.done()).expect(0, "completed");
+    RunOutput::of(&running.done()).expect(0, "completed");
     let results = model.requests().pop().expect("requests").results();
     let order: Vec<_> = results.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(order, names);
@@ -218,7 +218,7 @@ fn a_refused_connection_is_tried_again() {
     });
     assert!(line.contains("127.0.0.1"), "it names the address: {line}");
     model.listen();
-    Ran::of(&running.done()).expect(0, "completed");
+    RunOutput::of(&running.done()).expect(0, "completed");
 }
 
 /// A stream that breaks after words were shown: they are taken back, and the next try's words are the answer.
@@ -229,13 +229,13 @@ fn breaks_in_the_middle(fault: Fault, cause: &str) {
         .held(Place::Middle, &gate)
         .fault(fault.clone())]);
     let house = House::new();
-    house.settings(&HASTE.replace("idle_seconds = 30", "idle_seconds = 5"));
+    house.settings(&FAST_RETRIES.replace("idle_seconds = 30", "idle_seconds = 5"));
     house.provider(&model.entry("model", None));
     house.daemon();
     let running = house.start(&["run", "--output-format", "jsonl", "hello"]);
     shown(&running, "It is a long");
     gate.open();
-    let ran = Ran::of(&running.done()).expect(0, "completed");
+    let ran = RunOutput::of(&running.done()).expect(0, "completed");
     assert_eq!(ran.text(), text);
     let tries = ran.streamed();
     assert_eq!(
@@ -290,7 +290,7 @@ fn a_stalled_stream_is_a_failure_and_no_hang() {
 }
 
 #[test]
-fn an_event_that_is_none_breaks_the_answer_off() {
+fn malformed_stream_event_breaks_off_the_answer() {
     breaks_in_the_middle(Fault::Malformed, "not an event");
 }
 
@@ -375,12 +375,12 @@ fn a_refused_key_is_named_and_not_tried_again() {
     );
     let model = Model::start([Answer::text("never").fault(refused)]);
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider(&model.entry("model", Some("SCRIPTED_KEY")));
     house.daemon();
     let mut command = house.command(&["run", "--output-format", "jsonl", "hello"]);
     command.env("SCRIPTED_KEY", "sk-secret-123");
-    let ran = Ran::of(&tests::program::run(&mut command)).expect(1, "failed");
+    let ran = RunOutput::of(&tests::program::run(&mut command)).expect(1, "failed");
     assert_eq!(model.count(), 1, "a refused key is not tried again");
     assert_eq!(
         model.requests()[0].authorization.as_deref(),
@@ -653,7 +653,7 @@ fn an_interrupted_stream_leaves_a_history_that_goes_on() {
     let running = house.start(&["run", "--output-format", "jsonl", "hello"]);
     shown(&running, "An answer that");
     running.signal(Signal::INT);
-    let ran = Ran::of(&running.done()).expect(130, "interrupted");
+    let ran = RunOutput::of(&running.done()).expect(130, "interrupted");
     assert!(
         !ran.text().is_empty() && text.starts_with(ran.text()),
         "{:?}",
@@ -681,7 +681,7 @@ fn an_interrupted_call_has_its_result_and_its_process_is_gone() {
     ]);
     command_runs(&house, "sleep 4177");
     running.signal(Signal::INT);
-    let ran = Ran::of(&running.done()).expect(130, "interrupted");
+    let ran = RunOutput::of(&running.done()).expect(130, "interrupted");
     command_is_gone(&house, "sleep 4177");
     let statuses: Vec<_> = ran
         .all("message.tool")

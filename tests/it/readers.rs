@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use testkit::Script;
 use tests::{House, skip};
 
-fn is_not_held() -> bool {
+fn bubblewrap_is_missing() -> bool {
     let bubblewrap = ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"];
     skip::unless(skip::works(&bubblewrap), "bubblewrap that starts")
 }
@@ -47,10 +47,10 @@ fn repository(script: &Script) -> (House, PathBuf) {
 type Variable<'a> = (&'a str, &'a dyn Fn(&str) -> String);
 
 /// Runs one command that reads in this mode, with these variables of the client.
-fn check(command: &str, mode: &[&str], env: &[Variable<'_>], unheld: bool) {
+fn check(command: &str, mode: &[&str], env: &[Variable<'_>], turn_off_sandbox: bool) {
     let (house, evil) = repository(&Script::new().runs(command).says("Done."));
-    if unheld {
-        house.unheld();
+    if turn_off_sandbox {
+        house.turn_off_sandbox();
     }
     let mut arguments = vec!["run", "look"];
     arguments.extend(mode);
@@ -89,7 +89,7 @@ fn a_diff_program_of_the_client_does_not_run() {
 }
 
 #[test]
-fn nor_does_config_in_variables_or_what_a_shell_reads_at_its_start() {
+fn git_config_and_shell_startup_code_in_client_variables_do_not_run() {
     let config: [Variable<'_>; 3] = [
         ("GIT_CONFIG_COUNT", &|_| "1".to_owned()),
         ("GIT_CONFIG_KEY_0", &|_| "diff.external".to_owned()),
@@ -108,8 +108,8 @@ fn nor_does_config_in_variables_or_what_a_shell_reads_at_its_start() {
 }
 
 #[test]
-fn what_runs_all_the_same_finds_the_workspace_read_only() {
-    if is_not_held() {
+fn diff_program_of_the_users_git_config_cannot_write_in_the_workspace() {
+    if bubblewrap_is_missing() {
         return;
     }
     // The person's own config names it.

@@ -11,7 +11,7 @@ use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script, Usage};
 use tests::House;
 use tests::follow::{body, from_the_start, to};
 
-use crate::scripted::{HASTE, run};
+use crate::scripted::{FAST_RETRIES, run};
 
 /// Words that only an extraction has: they must never be sent.
 const SECRET: &str = "whether-the-tests-cover-it";
@@ -67,7 +67,7 @@ fn house(model: &Model, settings: &str) -> House {
     let price =
         "price = { input = 1.0, output = 2.0 }\nefforts = [\"low\", \"medium\", \"high\"]\n";
     house.config_text(&format!(
-        "{settings}\n{HASTE}\n[[providers]]\n{entry}{price}"
+        "{settings}\n{FAST_RETRIES}\n[[providers]]\n{entry}{price}"
     ));
     house.files("//- a.txt\nold words\n");
     house.daemon();
@@ -368,7 +368,7 @@ fn a_sample_that_fails_is_left_out() {
     let ran = {
         let model = Model::start(samples(|_, answer| answer.fault(Fault::status(400))));
         house.config_text(&format!(
-            "{HASTE}\n[[providers]]\n{}",
+            "{FAST_RETRIES}\n[[providers]]\n{}",
             model.entry("model", None)
         ));
         run(&house, &["--samples", "2"], "Go.")

@@ -5,7 +5,7 @@ use serde_json::json;
 use testkit::model::{Answer, Model, Request};
 use tests::House;
 
-use crate::scripted::{Ran, house, run};
+use crate::scripted::{RunOutput, house, run};
 
 fn answering(answers: impl IntoIterator<Item = Answer>) -> (Model, House) {
     let model = Model::start(answers.into_iter().collect::<Vec<_>>());
@@ -23,7 +23,7 @@ fn prompts(request: &Request) -> Vec<String> {
         .collect()
 }
 
-fn notices(ran: &Ran) -> String {
+fn notices(ran: &RunOutput) -> String {
     let texts = ran.all("notice").into_iter();
     let texts: Vec<_> = texts.filter_map(|notice| notice["text"].as_str()).collect();
     texts.join("\n")

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use testkit::model::{Answer, Call, Model};
 use tests::House;
 
-use crate::scripted::{HASTE, Ran, run};
+use crate::scripted::{FAST_RETRIES, RunOutput, run};
 
 /// A house whose only provider is this model, with more in its entry.
 fn house(model: &Model, more: &str) -> House {
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider(&format!("{}{more}", model.entry("model", None)));
     house.files("//- a.txt\nold words\n");
     house.daemon();
@@ -34,7 +34,7 @@ fn results(model: &Model) -> Vec<(String, String)> {
 }
 
 /// The records of repaired calls only.
-fn repairs(ran: &Ran) -> Vec<&Value> {
+fn repairs(ran: &RunOutput) -> Vec<&Value> {
     ran.all("calls.repaired")
 }
 

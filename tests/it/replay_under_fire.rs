@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use client::{Client, Followed, From};
+use client::{Client, FollowEvent, FollowFrom};
 use proto::hello::Role;
 use proto::methods::SessionCreate;
 use proto::{Event, Seq, SessionId};
@@ -33,15 +33,15 @@ fn flood() -> Script {
 /// Follows to the session's rest; everything durable that came, and how often the connection broke.
 async fn follow(client: Client, session: SessionId, newest: Arc<AtomicU64>) -> (Vec<Event>, u64) {
     let mut follow = client
-        .follow(&session.to_string(), From::After(Seq(0)), true)
+        .follow(&session.to_string(), FollowFrom::After(Seq(0)), true)
         .await
         .expect("follow the session");
     let (mut events, mut breaks) = (Vec::new(), 0);
     loop {
         match follow.next().await.expect("follow through everything") {
-            Followed::Reconnected => breaks += 1,
-            Followed::Event(event) if event.seq.is_none() => {}
-            Followed::Event(event) => {
+            FollowEvent::Reconnected => breaks += 1,
+            FollowEvent::Event(event) if event.seq.is_none() => {}
+            FollowEvent::Event(event) => {
                 let event = wire(&event);
                 newest.fetch_max(event.seq.map_or(0, |seq| seq.0), Ordering::SeqCst);
                 let rests =

@@ -102,7 +102,7 @@ fn a_log_is_followed_as_it_grows_and_read_from_some_time_ago() {
 #[test]
 fn who_waits_for_the_inbox_returns_at_the_first_question_of_any_session() {
     let house = House::playing(&Script::new().runs("touch made").says("It is made."));
-    house.unheld();
+    house.turn_off_sandbox();
     house.daemon();
     let waiting = house.start(&["inbox", "--wait", "--json"]);
     let asks = ["run", "--detach", "--on-ask", "wait", "make it"];

@@ -400,7 +400,7 @@ fn an_interrupt_before_there_is_a_turn_ends_the_run_with_its_result() {
 #[test]
 fn result_of_a_blocked_turn_has_its_reason() {
     let house = House::playing(&Script::new().runs("touch made").says("I could not."));
-    house.unheld();
+    house.turn_off_sandbox();
     let arguments = [
         "run",
         "--on-ask",

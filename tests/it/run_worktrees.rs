@@ -9,7 +9,7 @@ use testkit::model::{Answer, Gate, Model, Place, Script};
 use tests::{Done, House, Running, until};
 
 use crate::agent_worktrees::{entries, git, repository, worktrees};
-use crate::scripted::{HASTE, house};
+use crate::scripted::{FAST_RETRIES, house};
 
 const FILES: &str = "//- a.txt\nblue\n//- sub/b.txt\ngreen\n";
 
@@ -68,7 +68,7 @@ fn run_in_a_worktree_leaves_the_checkout_alone_and_its_commands_take_it_over() {
     let above = above.path().join("Ann's work");
     std::fs::create_dir(&above).expect("a directory");
     let house = House::below(&above);
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider(&model.entry("model", None));
     house.daemon();
     house.files(FILES);

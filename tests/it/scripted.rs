@@ -6,13 +6,13 @@ use testkit::model::Model;
 use tests::{Done, House, Running, processes, until};
 
 /// Settings with which failures are over in milliseconds.
-pub const HASTE: &str =
+pub const FAST_RETRIES: &str =
     "[network]\nidle_seconds = 30\n[internal]\nretry_base_ms = 10\nretry_tries = 4\n";
 
 /// A house whose only provider is this model, with a daemon that runs.
 pub fn house(model: &Model) -> House {
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider(&model.entry("model", None));
     house.daemon();
     house
@@ -20,14 +20,14 @@ pub fn house(model: &Model) -> House {
 
 /// What `run --output-format jsonl` printed.
 #[derive(Debug)]
-pub struct Ran {
+pub struct RunOutput {
     pub code: Option<i32>,
     pub events: Vec<Value>,
     /// The last line.
     pub result: Value,
 }
 
-impl Ran {
+impl RunOutput {
     /// Reads a run's output: the result is the last line, there is one, and its numbers rise.
     pub fn of(done: &Done) -> Self {
         let mut events = done.lines();
@@ -145,7 +145,7 @@ pub fn command_is_gone(house: &House, text: &str) {
 }
 
 /// Runs a prompt to its end; further arguments before it.
-pub fn run(house: &House, arguments: &[&str], prompt: &str) -> Ran {
+pub fn run(house: &House, arguments: &[&str], prompt: &str) -> RunOutput {
     let line = [&["run", "--output-format", "jsonl"], arguments, &[prompt]].concat();
-    Ran::of(&house.reasonix(&line))
+    RunOutput::of(&house.reasonix(&line))
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use testkit::model::{Answer, COMPACT, Fault, Gate, Model, Place, Request, Script, Usage, Wire};
 use tests::{House, until};
 
-use crate::scripted::{HASTE, run};
+use crate::scripted::{FAST_RETRIES, run};
 use crate::vendor_schemas::assert_valid;
 
 const WIRES: [Wire; 2] = [Wire::Messages, Wire::Responses];
@@ -84,7 +84,7 @@ fn made(number: usize) -> Answer {
 /// A house with this model as its provider, which compacts or not.
 fn house(model: &Model, wire: Wire, on: bool) -> House {
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     let entry = model.entry_of(wire, "vendor", None);
     house.provider(&format!("{entry}server_compaction = {on}\n"));
     house.daemon();
@@ -347,7 +347,7 @@ fn without_the_setting_no_byte_differs_and_the_model_writes_the_summary() {
     for wire in WIRES {
         let model = Model::start(script(made));
         let house = House::new();
-        house.settings(HASTE);
+        house.settings(FAST_RETRIES);
         for (name, more) in [("on", "server_compaction = true\n"), ("off", "")] {
             house.provider(&format!("{}{more}", model.entry_of(wire, name, None)));
         }
@@ -442,7 +442,7 @@ fn the_model_writes_the_summary_where_the_provider_does_not_compact() {
 }
 
 #[test]
-fn a_daemon_that_is_killed_meanwhile_has_changed_nothing() {
+fn daemon_killed_during_server_compaction_changes_nothing() {
     for wire in WIRES {
         let gate = Gate::new();
         let held = gate.clone();
@@ -476,7 +476,7 @@ fn another_provider_is_sent_words_in_place_of_a_compaction() {
     for wire in WIRES {
         let model = Model::start(script(made));
         let house = House::new();
-        house.settings(HASTE);
+        house.settings(FAST_RETRIES);
         let entry = model.entry_of(wire, "vendor", None);
         let entry = entry.replace(
             "model = \"model-1\"\n",
@@ -531,7 +531,7 @@ fn words_of_the_user_for_the_summary_are_not_lost() {
 }
 
 #[test]
-fn a_kind_without_it_refuses_the_setting() {
+fn server_compaction_is_refused_for_unsupported_provider_kinds() {
     let model = Model::start([Answer::text("Never.")]);
     let house = house(&model, Wire::Chat, true);
     let refused = house.reasonix(&["run", "Hello."]);

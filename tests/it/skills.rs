@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use testkit::model::{Answer, Gate, Model, Place, Request};
 use tests::House;
 
-use crate::scripted::{Ran, house, run};
+use crate::scripted::{RunOutput, house, run};
 
 fn answering(answers: impl IntoIterator<Item = Answer>) -> (Model, House) {
     let model = Model::start(answers.into_iter().collect::<Vec<_>>());
@@ -265,7 +265,7 @@ fn skill_that_names_tools_grants_none() {
         Answer::call("read_file", json!({"path": "other.md"})),
         Answer::text("It was denied."),
     ]);
-    house.unheld();
+    house.turn_off_sandbox();
     house.files(LIMITS);
     house.files("//- other.md\nOther.\n");
     run(&house, &["--on-ask", "deny"], "/shell");
@@ -313,7 +313,7 @@ fn command_after_a_kill(prompt: &str) -> String {
     house.kill_daemon_and_parent();
     gate.open();
     house.daemon();
-    let ran = Ran::of(&started.done());
+    let ran = RunOutput::of(&started.done());
     assert_eq!(ran.text(), "Done.", "{ran:#?}");
     assert!(!house.project().join("made").exists());
     result(model.requests().last().expect("a request"))

@@ -70,7 +70,7 @@ impl Tiny {
 fn a_client_of_a_hundred_lines_drives_a_turn() {
     assert!(include_str!("small_client.rs").lines().count() <= 100);
     let house = House::playing(&Script::new().runs("touch made").says("It is made."));
-    house.unheld();
+    house.turn_off_sandbox();
     house.daemon();
     let mut tiny = Tiny::connect(&house.socket());
     let session = "0198c0de-0000-7000-8000-00000000c0de";

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tests::soak::{Plan, run};
 
 #[test]
-fn everything_at_once_leaves_logs_that_can_be_and_no_process() {
+fn soak_run_leaves_valid_logs_and_no_process() {
     let mut lines = Vec::new();
     let plan = Plan {
         time: Duration::from_secs(6),

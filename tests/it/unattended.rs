@@ -21,7 +21,7 @@ fn touching() -> Script {
 #[test]
 fn what_nobody_can_answer_is_denied_and_the_run_is_blocked() {
     let house = House::playing(&Script::new().runs("touch made").says("I could not."));
-    house.unheld();
+    house.turn_off_sandbox();
     let done = house
         .reasonix(&["run", "--output-format", "json", "make it"])
         .expect_code(3);
@@ -59,7 +59,7 @@ fn a_denial_that_did_not_stop_the_run_is_still_reported() {
             .calls("write_file", &json!({"path": "made", "content": "x"}))
             .says("Otherwise."),
     );
-    house.unheld();
+    house.turn_off_sandbox();
     let done = house
         .reasonix(&["run", "--output-format", "json", "make it"])
         .expect_code(0);
@@ -78,7 +78,7 @@ fn a_denial_that_did_not_stop_the_run_is_still_reported() {
 #[test]
 fn the_rule_that_the_denial_names_lets_the_run_through() {
     let house = House::playing(&Script::new().runs("touch made").says("Done."));
-    house.unheld();
+    house.turn_off_sandbox();
     let blocked = house
         .reasonix(&["run", "--output-format", "json", "make it"])
         .expect_code(3)
@@ -179,7 +179,7 @@ fn approval_modes_say_what_needs_nobody() {
         (&["--ask", "Bash(touch:*)", "--approval-mode", "yolo"], true),
     ] {
         let house = House::playing(&touching());
-        house.unheld();
+        house.turn_off_sandbox();
         let mut all = vec!["run"];
         all.extend(arguments);
         all.push("make it");
@@ -243,7 +243,7 @@ fn a_run_that_parks_leaves_and_goes_on_when_it_is_answered() {
 #[tokio::test]
 async fn when_the_last_person_leaves_a_headless_run_does_not_wait_for_nobody() {
     let house = House::playing(&touching());
-    house.unheld();
+    house.turn_off_sandbox();
     house.daemon();
     let mut options = house.client_options("person");
     options.interactive = true;

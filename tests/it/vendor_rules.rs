@@ -5,7 +5,7 @@ use serde_json::json;
 use testkit::model::{Answer, Fault, Gate, Model, NAME, Place, Request, Script, VendorRule};
 use tests::{House, until};
 
-use crate::scripted::{Ran, run};
+use crate::scripted::{RunOutput, run};
 
 const ROUNDS: usize = 10;
 
@@ -17,12 +17,12 @@ fn rounds(answer: impl Fn(Answer) -> Answer) -> Vec<Answer> {
 }
 
 /// Runs a session against the model, whose entry has this line.
-fn session(model: &Model, line: &str) -> Ran {
+fn session(model: &Model, line: &str) -> RunOutput {
     session_of(model, NAME, line)
 }
 
 /// The same, where the model has this name.
-fn session_of(model: &Model, name: &str, line: &str) -> Ran {
+fn session_of(model: &Model, name: &str, line: &str) -> RunOutput {
     let house = House::new();
     let entry = model.entry("vendor", None).replace(NAME, name);
     house.provider(&format!("{entry}{line}"));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use testkit::model::{Answer, Gate, Model, Place, Request, Script, Wire};
 use tests::House;
 
-use crate::scripted::{Ran, run, shown};
+use crate::scripted::{RunOutput, run, shown};
 
 const WIRES: [Wire; 3] = [Wire::Chat, Wire::Messages, Wire::Responses];
 
@@ -79,7 +79,7 @@ fn whole_session(house: &House, gate: &Gate, model: &str) -> String {
     let pid = run(house, &["--model", model], "Read.")
         .expect(0, "completed")
         .pid();
-    let says = |options: &[&str], prompt: &str| -> Ran {
+    let says = |options: &[&str], prompt: &str| -> RunOutput {
         let session = [&["-s", &pid], options].concat();
         run(house, &session, prompt).expect(0, "completed")
     };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::model::{Answer, Fault, Gate, Model, Place, Usage, Wire};
 use tests::House;
 
-use crate::scripted::{HASTE, Ran, command_is_gone, command_runs, run, shown};
+use crate::scripted::{FAST_RETRIES, RunOutput, command_is_gone, command_runs, run, shown};
 
 const WIRES: [Wire; 2] = [Wire::Messages, Wire::Responses];
 
@@ -148,7 +148,7 @@ fn the_later_of_two_messages_in_one_stream_is_the_answer() {
     let running = house.start(&["run", "--output-format", "jsonl", "Go."]);
     shown(&running, "Dropped words");
     gate.open();
-    let first = Ran::of(&running.done()).expect(0, "completed");
+    let first = RunOutput::of(&running.done()).expect(0, "completed");
     assert_eq!(first.text(), "Second words.");
     let streamed = first.streamed();
     assert_eq!(streamed.len(), 2, "{streamed:?}");
@@ -203,12 +203,12 @@ fn the_key_goes_to_the_vendor_and_nowhere_else() {
         };
         let model = Model::start([Answer::text("Never.").fault(refused)]);
         let house = House::new();
-        house.settings(HASTE);
+        house.settings(FAST_RETRIES);
         house.provider(&model.entry_of(wire, "model", Some("WIRE_KEY")));
         house.daemon();
         let mut command = house.command(&["run", "--output-format", "jsonl", "hello"]);
         command.env("WIRE_KEY", "sk-canary-77aa88bb99");
-        let ran = Ran::of(&tests::program::run(&mut command));
+        let ran = RunOutput::of(&tests::program::run(&mut command));
         assert_eq!(ran.result["outcome"], "failed", "{ran:#?}");
         assert_eq!(model.requests()[0].authorization.as_deref(), Some(shown));
         let output = format!("{:?}{}", ran.events, ran.result);
@@ -307,7 +307,7 @@ fn a_program_is_a_provider() {
         .reasonix(&["kill", "-s", "INT", &first.pid()])
         .expect_code(0);
     command_is_gone(&house, "sleep 4321");
-    Ran::of(&running.done());
+    RunOutput::of(&running.done());
     let failed = run(&house, &["-s", &first.pid()], "And now?");
     let error = failed.result["error"].to_string();
     assert!(

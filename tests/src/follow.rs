@@ -1,6 +1,6 @@
 //! Following a session in a test: events to the one that is waited for.
 
-use client::{Client, DecodedEvent, Follow, Followed, From};
+use client::{Client, DecodedEvent, Follow, FollowEvent, FollowFrom};
 use proto::{Body, Event, Seq};
 
 use crate::wait::soon;
@@ -22,7 +22,7 @@ pub fn wire(event: &DecodedEvent) -> Event {
 pub async fn from_the_start(client: &Client, session: impl ToString) -> Follow {
     soon(
         "an attachment",
-        client.follow(&session.to_string(), From::After(Seq(0)), true),
+        client.follow(&session.to_string(), FollowFrom::After(Seq(0)), true),
     )
     .await
     .expect("follow the session")
@@ -36,7 +36,7 @@ pub async fn to(follow: &mut Follow, what: &str, fits: impl Fn(&Event) -> bool) 
     let mut events = Vec::new();
     loop {
         match soon(what, follow.next()).await {
-            Ok(Followed::Event(event)) => {
+            Ok(FollowEvent::Event(event)) => {
                 let event = wire(&event);
                 let last = fits(&event);
                 events.push(event);
@@ -44,7 +44,7 @@ pub async fn to(follow: &mut Follow, what: &str, fits: impl Fn(&Event) -> bool) 
                     return events;
                 }
             }
-            Ok(Followed::Reconnected) => {}
+            Ok(FollowEvent::Reconnected) => {}
             Err(error) => panic!("follow to {what}: {error}; so far: {:?}", kinds(&events)),
         }
     }

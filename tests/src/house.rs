@@ -159,7 +159,7 @@ impl House {
     }
 
     /// Commands run without a sandbox: nothing replaces an approval, and they reach what their user reaches.
-    pub fn unheld(&self) {
+    pub fn turn_off_sandbox(&self) {
         self.settings("[sandbox]\nbash = \"off\"");
     }
 

@@ -29,7 +29,7 @@ use rustix::termios::{LocalModes, Termios, tcgetattr};
 use crate::House;
 use crate::wait::{BOUND, until};
 use emulator::Emulator;
-pub use emulator::{Modes, Nature};
+pub use emulator::{Modes, TerminalFeatures};
 
 /// A terminal with a program in it. Dropped: the program is killed.
 pub struct Terminal {
@@ -68,7 +68,7 @@ impl Terminal {
     /// No terminal is available, or the program cannot be started.
     #[must_use]
     pub fn start(command: Command, columns: u16, rows: u16) -> Self {
-        Self::start_in(command, columns, rows, Nature::default())
+        Self::start_in(command, columns, rows, TerminalFeatures::default())
     }
 
     /// The same in another kind of terminal.
@@ -76,7 +76,12 @@ impl Terminal {
     /// # Panics
     /// No terminal is available, or the program cannot be started.
     #[must_use]
-    pub fn start_in(mut command: Command, columns: u16, rows: u16, nature: Nature) -> Self {
+    pub fn start_in(
+        mut command: Command,
+        columns: u16,
+        rows: u16,
+        nature: TerminalFeatures,
+    ) -> Self {
         for (name, value) in [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")] {
             if !command.get_envs().any(|(known, _)| known == name) {
                 command.env(name, value);

@@ -10,7 +10,9 @@ mod say;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use client::{CallError, Client, DecodedEvent, Follow, Followed, From, Heard, Start};
+use client::{
+    CallError, Client, DecodedEvent, Follow, FollowEvent, FollowFrom, FollowUpdate, Start,
+};
 use client_tui::Open;
 use proto::hello::Role;
 use proto::params::session::{PromptParams, Until, WaitParams, When};
@@ -22,12 +24,12 @@ use crate::agent_dialogs::{AgentChanges, AgentDialogs};
 use crate::commands::setup;
 use crate::dialog::Dialog;
 use crate::exit::{self, Error};
-use crate::interface::{self, Fresh, Look};
+use crate::interface::{self, NewSessionOptions, ScreenArgs};
 use crate::messages::talk::Msg;
 use crate::paint::Painter;
 use crate::pieces::{Piece, Tone, Transcript};
 use crate::session_options::one_of;
-use crate::signals::{Arrived, Signals};
+use crate::signals::{OsSignal, Signals};
 use crate::terminal::{self, Lines, Screen};
 use crate::{ended, output, reach, text};
 
@@ -69,12 +71,12 @@ pub struct Args {
     #[arg(long, value_name = "MODEL", requires = "new")]
     model: Option<String>,
     #[command(flatten)]
-    look: Look,
+    look: ScreenArgs,
     /// Session: pid, id, or name [default: the most recent one of this directory, or a new one].
     session: Option<String>,
     /// What else a new session gets, and the prompt of either.
     #[arg(skip)]
-    fresh: Fresh,
+    fresh: NewSessionOptions,
     /// Make no new session where there is none.
     #[arg(skip)]
     only_last: bool,
@@ -82,7 +84,7 @@ pub struct Args {
 
 /// The session to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum SessionTarget {
     Named(String),
     New,
     /// The most recent one of this directory.
@@ -91,27 +93,27 @@ pub enum Which {
 
 impl Args {
     /// Line by line.
-    pub fn lines(which: Which, fresh: Fresh) -> Self {
+    pub fn lines(which: SessionTarget, fresh: NewSessionOptions) -> Self {
         Self {
             plain: false,
             role: None,
             read_only: false,
-            new: which == Which::New,
-            only_last: which == Which::Last,
+            new: which == SessionTarget::New,
+            only_last: which == SessionTarget::Last,
             model: fresh.options.model.clone(),
-            look: Look::default(),
+            look: ScreenArgs::default(),
             session: match which {
-                Which::Named(session) => Some(session),
-                Which::New | Which::Last => None,
+                SessionTarget::Named(session) => Some(session),
+                SessionTarget::New | SessionTarget::Last => None,
             },
             fresh,
         }
     }
 
     /// What a new session gets.
-    fn fresh(&mut self) -> Fresh {
+    fn fresh(&mut self) -> NewSessionOptions {
         let fresh = std::mem::take(&mut self.fresh);
-        Fresh {
+        NewSessionOptions {
             options: SessionOptions {
                 model: self.model.take(),
                 ..fresh.options
@@ -163,10 +165,10 @@ pub async fn run(mut args: Args) -> Result<u8, Error> {
         None => here(&client, args.new, role, fresh).await?,
     };
     let mut follow = client
-        .follow(&session, From::Snapshot { backlog: BACKLOG }, true)
+        .follow(&session, FollowFrom::Snapshot { backlog: BACKLOG }, true)
         .await?;
     // A person may wait as long as they like.
-    follow.bear(Duration::MAX);
+    follow.wait_while_unwritable(Duration::MAX);
     // What happened before is known by now, and is not what this prompt begins.
     if let (Some(text), false) = (prompt, is_new) {
         prompt_next(&client, &session, &text).await?;
@@ -256,7 +258,7 @@ async fn here(
     client: &Client,
     new: bool,
     role: Role,
-    fresh: Fresh,
+    fresh: NewSessionOptions,
 ) -> Result<(String, bool), Error> {
     let cwd = reach::utf8(&reach::cwd(None)?)?;
     if !new && let Some(session) = last(client, &cwd, role).await? {
@@ -301,10 +303,10 @@ struct Attached {
 
 /// What goes on beside the events.
 enum Next {
-    Heard(Result<Heard, CallError>),
+    FollowUpdate(Result<FollowUpdate, CallError>),
     Line(Option<String>),
     Agents(AgentChanges),
-    Arrived(Arrived),
+    OsSignal(OsSignal),
     /// All that was asked for has ended, at this record.
     Done(Result<Seq, CallError>),
 }
@@ -324,15 +326,15 @@ impl Attached {
             }
             self.ask_next(lines.as_mut())?;
             let next = tokio::select! {
-                heard = follow.heard() => Next::Heard(heard),
+                heard = follow.heard() => Next::FollowUpdate(heard),
                 // Before all earlier events are on the screen, the user cannot know which session this is and what it asks.
                 line = read(&mut lines), if begun => Next::Line(line),
                 changes = self.agents.changed(), if begun => Next::Agents(changes),
-                arrived = signals.next() => Next::Arrived(arrived),
+                arrived = signals.next() => Next::OsSignal(arrived),
                 done = finished(&mut ending) => Next::Done(done),
             };
             match next {
-                Next::Heard(heard) => {
+                Next::FollowUpdate(heard) => {
                     begun |= is_sync(&heard);
                     self.heard(heard, lines.as_mut()).await?;
                 }
@@ -353,9 +355,9 @@ impl Attached {
                     ending = None;
                     until = Some(seq?);
                 }
-                Next::Arrived(Arrived::Hup) => return Ok(0),
-                Next::Arrived(Arrived::Term) => return self.leave(exit::TERMINATED),
-                Next::Arrived(Arrived::Int) => {
+                Next::OsSignal(OsSignal::Hup) => return Ok(0),
+                Next::OsSignal(OsSignal::Term) => return self.leave(exit::TERMINATED),
+                Next::OsSignal(OsSignal::Int) => {
                     let again = interrupted.is_some_and(|at| at.elapsed() < TWICE);
                     if again || !self.try_interrupt().await? {
                         return self.leave(exit::INTERRUPTED);
@@ -410,8 +412,8 @@ impl Attached {
 }
 
 /// Whether all earlier events have come.
-fn is_sync(heard: &Result<Heard, CallError>) -> bool {
-    matches!(heard, Ok(Heard::Followed(Followed::Event(event))) if event.kind() == "sync")
+fn is_sync(heard: &Result<FollowUpdate, CallError>) -> bool {
+    matches!(heard, Ok(FollowUpdate::FollowEvent(FollowEvent::Event(event))) if event.kind() == "sync")
 }
 
 async fn read(lines: &mut Option<Lines>) -> Option<String> {

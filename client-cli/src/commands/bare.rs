@@ -9,7 +9,7 @@ use proto::hello::Role;
 
 use crate::commands::permissions;
 use crate::exit::Error;
-use crate::interface::{self, Fresh, Look};
+use crate::interface::{self, NewSessionOptions, ScreenArgs};
 use crate::messages::common::Msg as Common;
 use crate::messages::talk::Msg;
 use crate::session_options::SessionArgs;
@@ -37,7 +37,7 @@ pub struct Args {
     #[command(flatten)]
     options: SessionArgs,
     #[command(flatten)]
-    look: Look,
+    look: ScreenArgs,
 }
 
 impl Args {
@@ -70,7 +70,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             say!(Msg::LsShowsSessions),
         ));
     }
-    let fresh = Fresh {
+    let fresh = NewSessionOptions {
         prompt: args.prompt.clone(),
         profile: args.options.profile()?,
         preset: args.options.preset(),
@@ -84,9 +84,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             ));
         }
         let which = match (args.resume, args.last) {
-            (Some(session), _) => super::attach::Which::Named(session),
-            (None, true) => super::attach::Which::Last,
-            (None, false) => super::attach::Which::New,
+            (Some(session), _) => super::attach::SessionTarget::Named(session),
+            (None, true) => super::attach::SessionTarget::Last,
+            (None, false) => super::attach::SessionTarget::New,
         };
         return super::attach::run(super::attach::Args::lines(which, fresh)).await;
     }
@@ -127,7 +127,7 @@ fn use_run(words: &[&str]) -> String {
 
 /// The error for a prompt with options of `run` but without its name, as `claude -p PROMPT --output-format json` has
 /// them. `None`: these words are wrong in another way.
-pub fn meant_run(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
+pub fn suggest_run(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
     if !is_unknown(error) {
         return None;
     }

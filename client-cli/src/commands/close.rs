@@ -3,7 +3,7 @@
 use proto::methods::SessionClose;
 use proto::params::session::OneParams;
 
-use super::Many;
+use super::SessionSelection;
 use super::signal::Sent;
 use crate::exit::{self, Error};
 use crate::{output, reach};
@@ -17,7 +17,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    many: Many,
+    many: SessionSelection,
 }
 
 /// Closes each, also if one of them does not exist.

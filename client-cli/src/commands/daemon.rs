@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::exit::{self, Error};
 use crate::messages::daemon::Msg;
 use crate::messages::{Label, translated};
-use crate::signals::{Arrived, Signals};
+use crate::signals::{OsSignal, Signals};
 use crate::{output, reach, text};
 
 /// Start, stop and inspect the daemon.
@@ -179,9 +179,9 @@ async fn gone(
     };
     output::progress(say!(Msg::StillStops));
     Ok(Some(match arrived {
-        Arrived::Int => exit::INTERRUPTED,
-        Arrived::Term => exit::TERMINATED,
-        Arrived::Hup => 0,
+        OsSignal::Int => exit::INTERRUPTED,
+        OsSignal::Term => exit::TERMINATED,
+        OsSignal::Hup => 0,
     }))
 }
 
@@ -250,7 +250,7 @@ pub struct Status {
 
 async fn status(json: bool) -> Result<u8, Error> {
     let Some(client) = reach::running("daemon status", Role::Watch).await? else {
-        reach::say_none(&client::paths::from_env()?);
+        reach::report_no_daemon(&client::paths::from_env()?);
         if json {
             output::json(&Status {
                 running: false,

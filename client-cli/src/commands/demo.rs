@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use client::messages::Language;
-use client::{Client, DecodedEvent, Followed, From, Options};
+use client::{Client, DecodedEvent, FollowEvent, FollowFrom, Options};
 use proto::methods::SessionCreate;
 use proto::outcome::TurnEnded;
 use proto::params::daemon::ShutdownMode;
@@ -20,7 +20,7 @@ use crate::messages::daemon::Msg;
 use crate::messages::{language, translated};
 use crate::paint::Painter;
 use crate::pieces::{Piece, Tone, Transcript};
-use crate::signals::{Arrived, Signals};
+use crate::signals::{OsSignal, Signals};
 use crate::{output, reach, text};
 
 const CASSETTE: &str = include_str!("../demo/cassette.jsonl");
@@ -79,10 +79,10 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     result
 }
 
-fn stopped(arrived: Arrived) -> Error {
+fn stopped(arrived: OsSignal) -> Error {
     let what = match arrived {
-        Arrived::Int => say!(Msg::DemoInterrupted),
-        Arrived::Term | Arrived::Hup => say!(Msg::AskedToStop),
+        OsSignal::Int => say!(Msg::DemoInterrupted),
+        OsSignal::Term | OsSignal::Hup => say!(Msg::AskedToStop),
     };
     Error::Failed {
         what: say!(Msg::DemoWas, what),
@@ -193,11 +193,15 @@ async fn play(client: &Client, place: &DemoProject) -> Result<Pid, Error> {
     };
     let created = client.call::<SessionCreate>(&params).await?;
     let mut follow = client
-        .follow(&created.session.to_string(), From::After(Seq(0)), true)
+        .follow(
+            &created.session.to_string(),
+            FollowFrom::After(Seq(0)),
+            true,
+        )
         .await?;
     let mut screen = Screen::new();
     loop {
-        let Followed::Event(event) = follow.next().await? else {
+        let FollowEvent::Event(event) = follow.next().await? else {
             continue;
         };
         screen.show(&event)?;

@@ -11,7 +11,7 @@ use proto::params::history::ExportFormat;
 
 use crate::exit::{self, Error};
 use crate::session_options::one_of;
-use crate::signals::{Arrived, Signals};
+use crate::signals::{OsSignal, Signals};
 use crate::text::Cleaner;
 use crate::{output, reach};
 
@@ -49,8 +49,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     tokio::select! {
         written = writing => written?,
         arrived = signals.next() => return Ok(match arrived {
-            Arrived::Int => exit::INTERRUPTED,
-            Arrived::Term | Arrived::Hup => exit::TERMINATED,
+            OsSignal::Int => exit::INTERRUPTED,
+            OsSignal::Term | OsSignal::Hup => exit::TERMINATED,
         }),
     }
     output::progress(&target.finish()?);

@@ -119,7 +119,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return watch().await;
     }
     let Some(client) = reach::running("inbox", Role::Approve).await? else {
-        reach::say_none(&client::paths::from_env()?);
+        reach::report_no_daemon(&client::paths::from_env()?);
         return match args.verb {
             None => waits::list(&[], &args.listing).map(|()| 0),
             Some(_) => Err(Error::Away {

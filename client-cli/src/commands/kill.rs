@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use proto::params::session::Signal;
 
-use super::{Many, signal};
+use super::{SessionSelection, signal};
 use crate::exit::Error;
 use crate::reach;
 
@@ -20,7 +20,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    many: Many,
+    many: SessionSelection,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -10,7 +10,7 @@ use super::setup::key::{Key, Search, Source, here, in_environment};
 use super::setup::{pick, store};
 use crate::exit::Error;
 use crate::messages::setup::Msg;
-use crate::person::Person;
+use crate::person::TerminalUser;
 use crate::{near, output, reach, terminal, text};
 
 /// Store or remove the key of a provider.
@@ -51,7 +51,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return Err(no_terminal());
     }
     let mut person = match interactive && !args.forget {
-        true => Some(Person::new(say!(Msg::Cancelled))?),
+        true => Some(TerminalUser::new(say!(Msg::Cancelled))?),
         false => None,
     };
     let client = reach::daemon("login").await?;
@@ -101,7 +101,7 @@ async fn new_key(
     client: &Client,
     provider: &ProviderStatus,
     args: &Args,
-    person: &mut Option<Person>,
+    person: &mut Option<TerminalUser>,
 ) -> Result<Option<String>, Error> {
     let source = match args.key_stdin {
         true => Source::Stdin,
@@ -131,7 +131,7 @@ fn print_done(done: &LoggedIn) {
 
 /// The provider that is named; else that of the default model; else whoever sits there is asked.
 async fn chosen(
-    person: &mut Option<Person>,
+    person: &mut Option<TerminalUser>,
     known: ProviderListOutput,
     name: Option<&str>,
 ) -> Result<ProviderStatus, Error> {

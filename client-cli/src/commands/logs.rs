@@ -1,6 +1,6 @@
 //! `reasonix logs`: what happened in a session, from its log.
 
-use client::{Client, DecodedEvent, Followed, From};
+use client::{Client, DecodedEvent, FollowEvent, FollowFrom};
 use proto::methods::SessionRead;
 use proto::params::session::ReadParams;
 use proto::{Seq, Stamp};
@@ -10,7 +10,7 @@ use crate::messages::stored::Msg;
 use crate::messages::translated;
 use crate::paint::Painter;
 use crate::pieces::Transcript;
-use crate::signals::{Arrived, Signals};
+use crate::signals::{OsSignal, Signals};
 use crate::{exit, output, reach, when};
 
 /// Print the transcript of a session, running or exited.
@@ -101,10 +101,12 @@ async fn follow(
 ) -> Result<u8, Error> {
     let mut signals = Signals::listen()?;
     let after = Seq(first.0.saturating_sub(1));
-    let mut follow = client.follow(session, From::After(after), false).await?;
+    let mut follow = client
+        .follow(session, FollowFrom::After(after), false)
+        .await?;
     loop {
         tokio::select! {
-            followed = follow.next() => if let Followed::Event(event) = followed?
+            followed = follow.next() => if let FollowEvent::Event(event) = followed?
                 && event.seq.is_some()
             {
                 printer.print(&event)?;
@@ -112,9 +114,9 @@ async fn follow(
             arrived = signals.next() => {
                 printer.close()?;
                 return Ok(match arrived {
-                    Arrived::Int => exit::INTERRUPTED,
-                    Arrived::Term => exit::TERMINATED,
-                    Arrived::Hup => 0,
+                    OsSignal::Int => exit::INTERRUPTED,
+                    OsSignal::Term => exit::TERMINATED,
+                    OsSignal::Hup => 0,
                 });
             }
         }

@@ -180,7 +180,7 @@ commands! {
 
 /// Sessions, by name or by label.
 #[derive(Debug, clap::Args)]
-pub struct Many {
+pub struct SessionSelection {
     /// Sessions: pids, ids, or names.
     #[arg(required_unless_present = "label")]
     session: Vec<String>,
@@ -189,7 +189,7 @@ pub struct Many {
     label: Option<String>,
 }
 
-impl Many {
+impl SessionSelection {
     /// The sessions that are meant, each once.
     async fn named(self, client: &Client) -> Result<Vec<String>, Error> {
         let mut named = self.session;

@@ -2,7 +2,7 @@
 
 use proto::params::session::Signal;
 
-use super::{Many, signal};
+use super::{SessionSelection, signal};
 use crate::exit::Error;
 use crate::reach;
 
@@ -19,7 +19,7 @@ pub struct Args {
     #[arg(long)]
     tree: bool,
     #[command(flatten)]
-    many: Many,
+    many: SessionSelection,
 }
 
 /// Sends PAUSE to each.

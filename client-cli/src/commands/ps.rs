@@ -36,7 +36,7 @@ pub struct Args {
 /// Lists them; `verbose`: with more columns. Starts no daemon: without one nothing runs.
 pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
     let Some(client) = reach::running("ps", Role::Watch).await? else {
-        reach::say_none(&client::paths::from_env()?);
+        reach::report_no_daemon(&client::paths::from_env()?);
         if args.listing.json {
             output::json(&json!({"processes": [], "children": [], "change": 0}))?;
         }

@@ -6,7 +6,7 @@ use proto::RequestId;
 use proto::methods::SessionResume;
 use proto::params::session::{ResumeParams, Signal};
 
-use super::Many;
+use super::SessionSelection;
 use super::signal::{self, Sent};
 use crate::exit::{self, Error};
 use crate::messages::running::Msg;
@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["add_steps", "add_minutes"])]
     tree: bool,
     #[command(flatten)]
-    many: Many,
+    many: SessionSelection,
 }
 
 /// The error for `reasonix resume` without a session; `None`: the arguments are wrong in another way.

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::exit::Error;
 use crate::messages::setup::Msg;
-use crate::person::Person;
+use crate::person::TerminalUser;
 use crate::{near, output, reach, terminal, text};
 
 use key::{Search, Source};
@@ -100,7 +100,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return Err(Error::usage(what, say!(Msg::UrlStarts)));
     }
     let mut person = match interactive {
-        true => Some(Person::new(say!(STOPPED))?),
+        true => Some(TerminalUser::new(say!(STOPPED))?),
         false => None,
     };
     let client = reach::daemon("setup").await?;
@@ -200,7 +200,7 @@ async fn offered(
     if !interactive {
         return Err(nothing_usable(client, known).await.into());
     }
-    let mut person = Some(Person::new(say!(STOPPED))?);
+    let mut person = Some(TerminalUser::new(say!(STOPPED))?);
     let question = say!(Msg::SetUpNow);
     if let Some(person) = &mut person
         && !person.agrees(question, true).await?
@@ -243,7 +243,11 @@ async fn nothing_usable(client: &Client, known: &[ProviderStatus]) -> CallError 
     Failure::new(ErrorName::InvalidConfig, say!(Msg::NoProviderYet), hint).into()
 }
 
-async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Result<SetUp, Error> {
+async fn set_up(
+    client: &Client,
+    person: &mut Option<TerminalUser>,
+    args: &Args,
+) -> Result<SetUp, Error> {
     let params = ProviderListParams { cwd: key::here() };
     let list = client.call::<ProviderList>(&params).await?;
     let known = list.providers;
@@ -292,7 +296,7 @@ async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Re
 
 /// The provider that is meant, with the endpoint that is asked for.
 async fn choose(
-    person: &mut Option<Person>,
+    person: &mut Option<TerminalUser>,
     known: &[ProviderStatus],
     present: &str,
     args: &Args,
@@ -331,7 +335,7 @@ async fn choose(
 /// The model that is asked for, or chosen, or the one that is there, or the provider's first. `present`: what sessions
 /// use that name no model.
 async fn choose_model(
-    person: &mut Option<Person>,
+    person: &mut Option<TerminalUser>,
     provider: &ProviderStatus,
     present: &str,
     offered: &[String],

@@ -1,12 +1,12 @@
 //! `reasonix strace`: what a session does, one line a happening.
 
 use client::trace::{Line, Trace};
-use client::{DecodedEvent, Followed, From};
+use client::{DecodedEvent, FollowEvent, FollowFrom};
 use proto::Seq;
 
 use crate::exit::{self, Error};
 use crate::messages::language;
-use crate::signals::{Arrived, Signals};
+use crate::signals::{OsSignal, Signals};
 use crate::{output, reach, text};
 
 /// Trace a session: requests, calls and questions, with times.
@@ -46,22 +46,22 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     }
     let mut signals = Signals::listen()?;
     let mut follow = client
-        .follow(&args.session, From::After(Seq(0)), false)
+        .follow(&args.session, FollowFrom::After(Seq(0)), false)
         .await?;
     // An exit before this one is past: the session was taken up again, or is looked at afterwards.
     let newest = follow.attached().seq;
     loop {
         tokio::select! {
-            followed = follow.next() => if let Followed::Event(event) = followed? {
+            followed = follow.next() => if let FollowEvent::Event(event) = followed? {
                 printer.print(&event)?;
                 if event.kind() == "session.exited" && event.seq >= Some(newest) {
                     return Ok(0);
                 }
             },
             arrived = signals.next() => return Ok(match arrived {
-                Arrived::Int => exit::INTERRUPTED,
-                Arrived::Term => exit::TERMINATED,
-                Arrived::Hup => 0,
+                OsSignal::Int => exit::INTERRUPTED,
+                OsSignal::Term => exit::TERMINATED,
+                OsSignal::Hup => 0,
             }),
         }
     }

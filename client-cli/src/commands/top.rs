@@ -4,7 +4,7 @@ use client_tui::Open;
 use proto::hello::Role;
 
 use crate::exit::Error;
-use crate::interface::{self, Fresh, Look};
+use crate::interface::{self, NewSessionOptions, ScreenArgs};
 use crate::messages::running::Msg;
 
 /// Watch live sessions, their commands and open questions.
@@ -14,7 +14,7 @@ use crate::messages::running::Msg;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    look: Look,
+    look: ScreenArgs,
 }
 
 pub async fn run(args: Args) -> Result<u8, Error> {
@@ -24,7 +24,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         client,
         Role::Drive,
         Open::Processes,
-        Fresh::default(),
+        NewSessionOptions::default(),
         &args.look,
     )
     .await

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use client::form::blank::{self, Stretch};
+use client::form::blank::{self, FoldedLine};
 use proto::methods::{TrustGet, TrustSet};
 use proto::params::config::{TrustGetParams, TrustOutput, TrustSetParams};
 
 use crate::exit::Error;
 use crate::messages::asking::Msg;
 use crate::messages::language;
-use crate::person::Person;
+use crate::person::TerminalUser;
 use crate::{output, reach, terminal, text};
 
 /// Show the project settings that need your trust, and decide.
@@ -62,7 +62,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         (true, _) => Some(true),
         (_, true) => Some(false),
         _ if asks && can_be_trusted(&shown) => {
-            let mut person = Person::new(say!(Msg::TrustStopped))?;
+            let mut person = TerminalUser::new(say!(Msg::TrustStopped))?;
             let agrees = person.agrees(say!(Msg::TrustAsk), false).await?;
             agrees.then_some(true)
         }
@@ -116,10 +116,10 @@ fn show(shown: &TrustOutput) -> Result<(), Error> {
         (false, false) => say!(Msg::DirNotTrusted, directory),
     })?;
     let lines = shown.held_back.iter();
-    let mut lines = lines.flat_map(|line| blank::stretches(line));
+    let mut lines = lines.flat_map(|line| blank::fold_blank_lines(line));
     lines.try_for_each(|stretch| match stretch {
-        Stretch::Line(line) => output::line(&format!("  {}", text::exact(line))),
-        Stretch::Blank(_) => output::line(&stretch.folded(language()).unwrap_or_default()),
+        FoldedLine::Line(line) => output::line(&format!("  {}", text::exact(line))),
+        FoldedLine::Blank(_) => output::line(&stretch.folded(language()).unwrap_or_default()),
     })?;
     if shown.trusted || shown.instructions.is_empty() {
         return Ok(());

@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    many: super::Many,
+    many: super::SessionSelection,
 }
 
 /// How the wait for one session came out.

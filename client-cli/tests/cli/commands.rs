@@ -230,7 +230,7 @@ fn bad_input_is_64_and_says_what_to_do() {
 }
 
 #[test]
-fn those_who_ask_what_runs_start_nothing() {
+fn status_commands_do_not_start_the_daemon() {
     let home = tempfile::tempdir_in("/tmp").unwrap();
     std::fs::create_dir(home.path().join("open")).unwrap();
     std::fs::write(home.path().join("open").join(SESSION), "").unwrap();

@@ -378,7 +378,7 @@ fn what_a_session_lost_goes_with_the_next_prompt_and_secrets_never_do() {
 }
 
 #[test]
-fn a_role_may_what_it_may_and_says_what_not() {
+fn attach_refuses_what_the_role_does_not_allow() {
     for (role, prompts, answers, words) in [
         ("watch", 0, 0, "can only watch"),
         ("approve", 0, 1, "can only answer"),
@@ -434,7 +434,7 @@ fn a_role_may_what_it_may_and_says_what_not() {
 }
 
 #[test]
-fn a_turn_that_does_not_exist_is_said_to_be_none() {
+fn missing_turn_is_reported() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
         "session.steps" => vec![Act::Answer(json!({"steps": []}))],
         "session.read" => vec![Act::Answer(json!({"events": records(), "epoch": 1}))],

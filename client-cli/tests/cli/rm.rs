@@ -128,7 +128,7 @@ fn those_that_are_named_go_and_the_others_are_told() {
 }
 
 #[test]
-fn one_that_runs_goes_by_force_when_it_has_ended() {
+fn rm_force_ends_a_running_session_before_deleting_it() {
     let fake = daemon();
     let done = run(&mut reasonix(
         &fake.home(),

@@ -573,7 +573,7 @@ fn an_end_too_large_for_an_event_is_asked_for() {
 }
 
 #[test]
-fn an_end_that_nobody_can_tell_any_more_is_an_error_and_no_wait() {
+fn run_fails_if_the_outcome_of_its_turn_is_no_longer_available() {
     let waited = json!({"done": true, "attention": false, "ended": ended("completed", &json!({})), "exit_code": 0});
     // The session has had another turn since: how that one ended is not the answer.
     let fake = asked_daemon(turn(&json!({"oversized_bytes": 2_000_000})), 2, waited);

@@ -6,7 +6,7 @@ use client::Client;
 use proto::state::ApprovalMode;
 
 use crate::messages::Language;
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::perform;
 use crate::terminal::Surroundings;
 use crate::theme::Theme;
@@ -65,13 +65,13 @@ impl Settings {
         surroundings: &Surroundings,
         (columns, rows): (u16, u16),
         fullscreen: Option<bool>,
-    ) -> Look {
+    ) -> ViewOptions {
         // A terminal without colours has none, whatever the settings say.
         let theme = match surroundings.theme {
             Theme::None => Theme::None,
             auto => self.theme.unwrap_or(auto),
         };
-        Look {
+        ViewOptions {
             theme,
             language: self.language.unwrap_or(surroundings.language),
             columns,
@@ -80,7 +80,7 @@ impl Settings {
             links: surroundings.links,
             vim: self.vim,
             bell: self.bell,
-            ..Look::default()
+            ..ViewOptions::default()
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::io;
 use std::time::Duration;
 
-use client::{CallError, Client, Follow, Followed, From};
+use client::{CallError, Client, Follow, FollowEvent, FollowFrom};
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
 use super::App;
-use crate::effect::{Answer, Call, Trouble};
+use crate::effect::{Answer, Call, ErrorReport};
 use crate::event::{Event, SessionUpdate};
 use crate::perform;
 
@@ -99,10 +99,10 @@ impl Source for Daemon {
         if let Some(following) = &mut self.followed {
             return next_update(following).await;
         }
-        let from = From::Snapshot { backlog: BACKLOG };
+        let from = FollowFrom::Snapshot { backlog: BACKLOG };
         let mut following = self.client.follow(&self.session, from, true).await?;
         // Reconnect without a time limit: the user can leave at any time.
-        following.bear(Duration::MAX);
+        following.wait_while_unwritable(Duration::MAX);
         let attached = self.followed.insert(following).attached();
         Ok(SessionUpdate::Attached {
             session: attached.session,
@@ -130,7 +130,7 @@ async fn following(mut source: impl Source, sender: mpsc::Sender<Event>, follow:
             }
         };
         let passes = passes(&error);
-        let trouble = Trouble::from(error);
+        let trouble = ErrorReport::from(error);
         if !passes {
             send(SessionUpdate::Ended(trouble)).await;
             return;
@@ -152,10 +152,12 @@ fn passes(error: &CallError) -> bool {
 
 async fn next_update(following: &mut Follow) -> Result<SessionUpdate, CallError> {
     Ok(match following.heard().await? {
-        client::Heard::Followed(Followed::Event(event)) => SessionUpdate::Record(event),
-        client::Heard::Followed(Followed::Reconnected) => SessionUpdate::Reconnected,
-        client::Heard::Lost => SessionUpdate::Lost,
-        client::Heard::Unwritable(failure) => SessionUpdate::Unwritable(failure),
+        client::FollowUpdate::FollowEvent(FollowEvent::Event(event)) => {
+            SessionUpdate::Record(event)
+        }
+        client::FollowUpdate::FollowEvent(FollowEvent::Reconnected) => SessionUpdate::Reconnected,
+        client::FollowUpdate::Lost => SessionUpdate::Lost,
+        client::FollowUpdate::Unwritable(failure) => SessionUpdate::Unwritable(failure),
     })
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 
 /// Edits a draft with a shell script as the editor. The file is `$0`.
-async fn edited(script: &str, draft: &str) -> Result<String, Trouble> {
+async fn edited(script: &str, draft: &str) -> Result<String, ErrorReport> {
     let command = ["sh", "-c", script].map(str::to_owned);
     edit(&command, draft, Language::English).await
 }

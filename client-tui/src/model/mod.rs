@@ -48,7 +48,7 @@ pub const TYPED_AHEAD: Duration = Duration::from_millis(300);
 /// The state of the interface.
 #[derive(Debug)]
 pub struct Model {
-    pub look: Look,
+    pub look: ViewOptions,
     pub place: LaunchContext,
     /// The followed session; `None` before the first prompt of a new session.
     pub session: Option<session::Session>,
@@ -109,7 +109,7 @@ pub enum Pressed {
 
 /// How everything looks, and which parts are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct ViewOptions {
     pub theme: Theme,
     pub language: Language,
     pub columns: u16,
@@ -129,7 +129,7 @@ pub struct Look {
     pub bell: bool,
 }
 
-impl Default for Look {
+impl Default for ViewOptions {
     fn default() -> Self {
         Self {
             theme: Theme::Dark,
@@ -193,7 +193,7 @@ pub enum Link {
     /// Since then there is no daemon, or it does not answer; the client keeps looking for it.
     Away(Instant),
     /// The session can no longer be followed.
-    Ended(crate::effect::Trouble),
+    Ended(crate::effect::ErrorReport),
 }
 
 /// A temporary notice above the composer.
@@ -242,7 +242,7 @@ impl Dialog {
 impl Model {
     /// The interface at its start: nothing is followed.
     #[must_use]
-    pub fn new(look: Look, place: LaunchContext, now: Instant) -> Self {
+    pub fn new(look: ViewOptions, place: LaunchContext, now: Instant) -> Self {
         Self {
             composer: composer::Composer::new(look.vim),
             look,
@@ -324,7 +324,7 @@ impl Model {
     }
 
     /// Shows a failure above the composer, with its hint.
-    pub fn trouble(&mut self, trouble: &crate::effect::Trouble) {
+    pub fn trouble(&mut self, trouble: &crate::effect::ErrorReport) {
         let what = self.look.language.translate(&trouble.what);
         let words = match trouble.hint.is_empty() {
             true => what.into_owned(),

@@ -14,9 +14,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::messages::text::Msg;
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::render::wrap;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 use parse::{Kind, Row};
 
 /// Below it there is one column of numbers.
@@ -30,7 +30,7 @@ const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 /// The lines of a unified diff of the file at this path, with the colours of its language where the theme has them.
 #[must_use]
-pub fn lines(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+pub fn lines(path: &str, diff: &str, look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
     let rows = parse::rows(diff);
     let parts = changed::parts(&rows);
     let gutter = Gutter::of(&rows, width);
@@ -87,18 +87,28 @@ impl Gutter {
         row: &Row,
         code: Option<Line<'static>>,
         parts: &[Range<usize>],
-        look: &Look,
+        look: &ViewOptions,
         width: usize,
     ) -> Vec<Line<'static>> {
         let theme = look.theme;
         let (mark, ink, part, ground) = match row.kind {
-            Kind::Context => (" ", Ink::Text, Ink::Text, None),
-            Kind::Added => ("+", Ink::Added, Ink::AddedPart, Some(Ink::AddedLine)),
-            Kind::Removed => ("-", Ink::Removed, Ink::RemovedPart, Some(Ink::RemovedLine)),
-            Kind::Note => (" ", Ink::Dim, Ink::Dim, None),
+            Kind::Context => (" ", TextRole::Text, TextRole::Text, None),
+            Kind::Added => (
+                "+",
+                TextRole::Added,
+                TextRole::AddedPart,
+                Some(TextRole::AddedLine),
+            ),
+            Kind::Removed => (
+                "-",
+                TextRole::Removed,
+                TextRole::RemovedPart,
+                Some(TextRole::RemovedLine),
+            ),
+            Kind::Note => (" ", TextRole::Dim, TextRole::Dim, None),
             Kind::Gap => {
                 let gap = format!("{:>1$}", "⋯", self.width().saturating_sub(1).max(1));
-                return vec![Line::from(Span::styled(gap, theme.style(Ink::Dim)))];
+                return vec![Line::from(Span::styled(gap, theme.style(TextRole::Dim)))];
             }
         };
         let indent = if width > 2 { 2 } else { 0 };
@@ -119,7 +129,7 @@ impl Gutter {
         for (index, mut line) in wrapped.into_iter().enumerate() {
             let mut spans = match index {
                 0 => vec![
-                    Span::styled(self.numbers(row), theme.style(Ink::Dim)),
+                    Span::styled(self.numbers(row), theme.style(TextRole::Dim)),
                     Span::styled(if indent == 0 { "" } else { mark }, theme.style(ink)),
                     Span::raw(" ".repeat(indent.saturating_sub(1))),
                 ],

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use ratatui::text::{Line, Span};
 use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
 
-use crate::theme::{Ink, Theme};
+use crate::theme::{TextRole, Theme};
 
 /// Lines beyond this one are plain.
 pub const LINES_MAX: usize = 2_000;
@@ -150,7 +150,7 @@ impl Highlighter {
 #[must_use]
 pub fn plain(line: &str, theme: Theme) -> Line<'static> {
     let line = line.trim_end_matches(['\n', '\r']);
-    Line::from(Span::styled(line.to_owned(), theme.style(Ink::Code)))
+    Line::from(Span::styled(line.to_owned(), theme.style(TextRole::Code)))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use std::ops::Range;
 use client::text::Cleaner;
 use ratatui::text::Line;
 
-use crate::model::Look;
+use crate::model::ViewOptions;
 
 /// A text in Markdown, in blocks.
 #[derive(Debug, Default)]
@@ -83,18 +83,24 @@ impl Markdown {
 
     /// The lines of a block, with the blank line before it that belongs to it.
     #[must_use]
-    pub fn lines(&self, block: usize, look: &Look, width: usize) -> Vec<Line<'static>> {
+    pub fn lines(&self, block: usize, look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
         self.made(block, look, width, true)
     }
 
     /// The same with code as plain as where its language is not known: colours take longest by far, and no line is broken
     /// by them.
     #[must_use]
-    pub fn plain(&self, block: usize, look: &Look, width: usize) -> Vec<Line<'static>> {
+    pub fn plain(&self, block: usize, look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
         self.made(block, look, width, false)
     }
 
-    fn made(&self, block: usize, look: &Look, width: usize, coloured: bool) -> Vec<Line<'static>> {
+    fn made(
+        &self,
+        block: usize,
+        look: &ViewOptions,
+        width: usize,
+        coloured: bool,
+    ) -> Vec<Line<'static>> {
         let growing = (block == self.blocks.len()).then(|| self.growing());
         let Some(found) = self.blocks.get(block).cloned().or(growing.flatten()) else {
             return Vec::new();
@@ -113,7 +119,7 @@ impl Markdown {
         &self,
         index: usize,
         block: &Block,
-        look: &Look,
+        look: &ViewOptions,
         width: usize,
         coloured: bool,
     ) -> Vec<Line<'static>> {
@@ -138,7 +144,7 @@ impl Markdown {
         let index = self.blocks.len();
         if self.first.is_none()
             && !self
-                .rows(index, &block, &Look::default(), 80, false)
+                .rows(index, &block, &ViewOptions::default(), 80, false)
                 .is_empty()
         {
             self.first = Some(index);

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use ratatui::text::Line;
 
 use crate::messages::Language;
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::theme::Theme;
 
 /// A cache of rendered lines, valid while their inputs and look stay the same.
@@ -44,7 +44,7 @@ pub struct Made {
 impl Made {
     /// For this look.
     #[must_use]
-    pub fn of(look: &Look, width: usize, version: u64) -> Self {
+    pub fn of(look: &ViewOptions, width: usize, version: u64) -> Self {
         Self {
             theme: look.theme,
             language: look.language,
@@ -62,7 +62,7 @@ const COUNTS_MAX: usize = 500_000;
 
 impl Cache {
     /// Sets the transcript and look. Drops lines made for others.
-    pub fn prepare(&mut self, generation: u64, look: &Look) {
+    pub fn prepare(&mut self, generation: u64, look: &ViewOptions) {
         let made_for = Some((generation, Made::of(look, usize::from(look.columns), 0)));
         if self.made_for != made_for {
             *self = Self {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ratatui::text::Line;
 
 use super::Cache;
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::model::pager::PartId;
 
 /// Rows that are kept at most; then all are forgotten, and made again as they are needed.
@@ -34,7 +34,7 @@ impl Height {
 /// Heights and rows that were made, for one look and width.
 #[derive(Debug, Default)]
 pub struct Sheet {
-    made: Option<(Look, bool)>,
+    made: Option<(ViewOptions, bool)>,
     heights: HashMap<(PartId, bool), Height>,
     rows: HashMap<(PartId, bool), Rc<Vec<Line<'static>>>>,
     kept: usize,
@@ -43,7 +43,7 @@ pub struct Sheet {
 
 impl Sheet {
     /// Drops entries made for another look. `raw`: as written.
-    pub fn prepare(&mut self, look: &Look, raw: bool) {
+    pub fn prepare(&mut self, look: &ViewOptions, raw: bool) {
         let before = self.made.as_ref();
         if !before.is_some_and(|(made, form)| made == look && *form == raw) {
             self.made = Some((look.clone(), raw));

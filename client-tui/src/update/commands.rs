@@ -23,7 +23,7 @@ use proto::record::FileState;
 use proto::state::{ApprovalMode, Mode};
 use proto::{RequestId, SessionId};
 
-use super::submit::First;
+use super::submit::FirstInput;
 use super::{
     copy, custom, daemon, everywhere, hooks, list, mcp, memory, pager, permissions, submit,
 };
@@ -254,7 +254,7 @@ fn goal(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
             Vec::new()
         }
         GoalCommand::Start { .. } if model.session.is_none() => {
-            submit::create(model, First::Goal(arguments.to_owned()))
+            submit::create(model, FirstInput::Goal(arguments.to_owned()))
         }
         GoalCommand::Start { text, research } => called(start_goal(session, text, research)),
     }

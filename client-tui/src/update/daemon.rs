@@ -11,7 +11,7 @@ use proto::params::session::When;
 use proto::state::WaitingFor;
 
 use super::{interaction, submit};
-use crate::effect::{Effect, Trouble};
+use crate::effect::{Effect, ErrorReport};
 use crate::event::SessionUpdate;
 use crate::messages::Language;
 use crate::messages::app::Msg;
@@ -72,7 +72,7 @@ pub fn session_update(model: &mut Model, follow: u64, update: SessionUpdate) -> 
         }
         SessionUpdate::Ended(trouble) => {
             let what = model.calls(&trouble.what);
-            let trouble = Trouble { what, ..trouble };
+            let trouble = ErrorReport { what, ..trouble };
             let what = language.translate(&trouble.what);
             let words = format!("{}: {what}", language.say(Msg::Ended));
             model.transcript.say(Tone::Error, words);

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use crossterm::event::KeyEvent;
 use proto::Seq;
 
-use crate::effect::{Call, Effect, Trouble};
+use crate::effect::{Call, Effect, ErrorReport};
 use crate::keymap::{self, Action, Context};
 use crate::model::pager::{At, Earlier, Pager, PagerContent, PartId, SearchNotice};
 use crate::model::{Dialog, Model};
@@ -87,7 +87,7 @@ pub fn wheel(model: &mut Model, rows: i16) -> Vec<Effect> {
 }
 
 /// Takes earlier events of a session, read back.
-pub fn take(model: &mut Model, session: &str, result: Result<Vec<DecodedEvent>, Trouble>) {
+pub fn take(model: &mut Model, session: &str, result: Result<Vec<DecodedEvent>, ErrorReport>) {
     if shown(model).as_deref() != Some(session) {
         return;
     }

@@ -10,7 +10,7 @@ use crate::effect::{Call, Effect};
 use crate::event::Event;
 use crate::keymap;
 use crate::model::session::Session;
-use crate::model::{LaunchContext, Link, Look, Model};
+use crate::model::{LaunchContext, Link, Model, ViewOptions};
 
 /// An interface before its first prompt.
 pub fn fresh() -> Model {
@@ -19,7 +19,7 @@ pub fn fresh() -> Model {
         model: "fake/model".to_owned(),
         ..LaunchContext::of("/proj")
     };
-    Model::new(Look::default(), place, Instant::now())
+    Model::new(ViewOptions::default(), place, Instant::now())
 }
 
 /// One that follows session 7, which does nothing.

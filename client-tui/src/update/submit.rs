@@ -109,7 +109,7 @@ fn shell(model: &mut Model, command: String) -> Vec<Effect> {
             model.toast(Tone::Info, language.say(Msg::Loading));
             return Vec::new();
         }
-        return create(model, First::Command(command));
+        return create(model, FirstInput::Command(command));
     };
     let params = ShellParams {
         session: session.id.to_string(),
@@ -149,7 +149,7 @@ pub fn prompt(model: &mut Model, prompt: Prompt, when: When) -> Vec<Effect> {
             model.toast(Tone::Info, language.say(Msg::Loading));
             return Vec::new();
         }
-        return create(model, First::Prompt(prompt));
+        return create(model, FirstInput::Prompt(prompt));
     };
     if let Some(why) = &session.read_only {
         let words = language.fill(Msg::ReadOnly, &[why]);
@@ -177,14 +177,14 @@ pub fn prompt(model: &mut Model, prompt: Prompt, when: When) -> Vec<Effect> {
 }
 
 /// The first input of a session.
-pub(super) enum First {
+pub(super) enum FirstInput {
     Prompt(Prompt),
     Goal(String),
     Command(String),
 }
 
 /// The first prompt makes the session: both are one commit. A command runs in it when it is there.
-pub(super) fn create(model: &mut Model, first: First) -> Vec<Effect> {
+pub(super) fn create(model: &mut Model, first: FirstInput) -> Vec<Effect> {
     if model.creating {
         let words = model.look.language.say(Msg::Wait);
         model.toast(Tone::Info, words);
@@ -194,12 +194,12 @@ pub(super) fn create(model: &mut Model, first: First) -> Vec<Effect> {
     model.composer.take();
     (model.first_command, model.first_goal) = (None, None);
     let prompt = match first {
-        First::Prompt(prompt) => Some(prompt),
-        First::Command(command) => {
+        FirstInput::Prompt(prompt) => Some(prompt),
+        FirstInput::Command(command) => {
             model.first_command = Some(command);
             None
         }
-        First::Goal(text) => {
+        FirstInput::Goal(text) => {
             model.first_goal = Some(text);
             None
         }

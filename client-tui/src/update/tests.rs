@@ -9,7 +9,7 @@ use proto::state::{ApprovalMode, Mode};
 use proto::{Pid, SessionId};
 
 use super::scene::{attached, busy, call, fresh, press, say, take, toast};
-use crate::effect::{Answer, Call, Effect, Trouble};
+use crate::effect::{Answer, Call, Effect, ErrorReport};
 use crate::event::{Event, SessionUpdate};
 use crate::keymap::{Action, BINDINGS, Context};
 use crate::model::list::ListOf;
@@ -196,7 +196,7 @@ fn every_key_that_works_everywhere_has_a_script() {
 
 /// The effects of the answers to `/resume 75`.
 fn resumed(model: &mut Model) {
-    let unknown = Trouble {
+    let unknown = ErrorReport {
         what: "There is no session `75`.".into(),
         hint: "Did you mean `7`, `5`? List sessions with `reasonix ls`.".into(),
         name: Some(proto::ErrorName::NotFound),
@@ -397,7 +397,7 @@ fn said(command: Command) {
             assert!(!params.confirm, "the price is shown first");
             let answer = Answer::Failed {
                 call: Call::Reload(params.clone()),
-                trouble: Trouble {
+                trouble: ErrorReport {
                     what: "The cache will be lost.".into(),
                     hint: String::new(),
                     name: Some(proto::ErrorName::ConfirmNeeded),
@@ -421,7 +421,7 @@ fn said(command: Command) {
                 panic!("it sets the model");
             };
             assert_eq!(set.options.model.as_deref(), Some("other/one"));
-            let trouble = Trouble {
+            let trouble = ErrorReport {
                 what: "The cache will be lost.".into(),
                 hint: String::new(),
                 name: Some(proto::ErrorName::ConfirmNeeded),
@@ -774,7 +774,7 @@ fn the_first_prompt_makes_the_session_and_is_not_lost_where_that_fails() {
     model.composer.set("");
     let failed = Answer::Failed {
         call: call(&effects).clone(),
-        trouble: Trouble::new("no provider", "`reasonix setup`"),
+        trouble: ErrorReport::new("no provider", "`reasonix setup`"),
     };
     let now = model.now;
     super::update(

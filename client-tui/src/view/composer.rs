@@ -8,9 +8,9 @@ use crate::messages::composer::Msg;
 use crate::model::composer::Composer;
 use crate::model::composer::menu::{CommandChoice, Entries, Menu};
 use crate::model::composer::rows::{self, MARK, Rows};
-use crate::model::{Look, Model};
+use crate::model::{Model, ViewOptions};
 use crate::render::wrap;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// Rows that the text may always take; a tall terminal gives it a third of its own.
 const TEXT_ROWS: usize = 6;
@@ -47,8 +47,8 @@ fn text(composer: &Composer, model: &Model, width: usize, most: usize) -> Panel 
     let top = (caret_row + 1).saturating_sub(most);
     let style = |ink| model.look.theme.style(ink);
     let mark = |row| match row {
-        0 if composer.is_normal() => Span::styled(": ", style(Ink::Accent)),
-        0 => Span::styled("> ", style(Ink::Accent)),
+        0 if composer.is_normal() => Span::styled(": ", style(TextRole::Accent)),
+        0 => Span::styled("> ", style(TextRole::Accent)),
         _ => Span::raw("  "),
     };
     let shown = top..laid.count().min(top + most);
@@ -56,14 +56,17 @@ fn text(composer: &Composer, model: &Model, width: usize, most: usize) -> Panel 
         .map(|row| {
             let pieces = laid.pieces(row).into_iter();
             let pieces = pieces.map(|(piece, chip)| match chip {
-                true => Span::styled(piece, style(Ink::Link)),
-                false => Span::styled(piece, style(Ink::Text)),
+                true => Span::styled(piece, style(TextRole::Link)),
+                false => Span::styled(piece, style(TextRole::Text)),
             });
             Line::from_iter(std::iter::once(mark(row)).chain(pieces))
         })
         .collect();
     if let (true, Some(line)) = (composer.is_empty(), lines.first_mut()) {
-        line.push_span(Span::styled(placeholder(model, width), style(Ink::Dim)));
+        line.push_span(Span::styled(
+            placeholder(model, width),
+            style(TextRole::Dim),
+        ));
     }
     let column = (MARK + column).min(width.saturating_sub(1));
     let cell = |value: usize| u16::try_from(value).unwrap_or(u16::MAX);
@@ -108,12 +111,12 @@ fn menu(menu: &Menu, model: &Model, width: usize, most: usize) -> Vec<Line<'stat
     };
     let line = |index: usize| {
         let selected = index == menu.selected;
-        let mut ink = Ink::Text;
+        let mut ink = TextRole::Text;
         let (words, dim) = match &menu.entries {
             Entries::Commands(choices) => {
                 let choice = choices.get(index)?;
                 if is_off(choice, model) {
-                    ink = Ink::Dim;
+                    ink = TextRole::Dim;
                 }
                 command(choice, model, commands.unwrap_or_default().min(width / 2))
             }
@@ -131,7 +134,7 @@ fn menu(menu: &Menu, model: &Model, width: usize, most: usize) -> Vec<Line<'stat
             Entries::None => return None,
         };
         let tail = if selected { place.as_str() } else { "" };
-        let ink = if selected { Ink::Selected } else { ink };
+        let ink = if selected { TextRole::Selected } else { ink };
         Some(entry(&model.look, width, ink, (&words, &dim, tail)))
     };
     shown.filter_map(line).collect()
@@ -171,10 +174,19 @@ fn is_off(choice: &CommandChoice, model: &Model) -> bool {
 }
 
 /// A row of a menu: its name, its description, its position in the menu.
-fn entry(look: &Look, width: usize, ink: Ink, parts: (&str, &str, &str)) -> Line<'static> {
+fn entry(
+    look: &ViewOptions,
+    width: usize,
+    ink: TextRole,
+    parts: (&str, &str, &str),
+) -> Line<'static> {
     let (words, dim, place) = parts;
     let style = |ink| look.theme.style(ink);
-    let mark = if ink == Ink::Selected { "> " } else { "  " };
+    let mark = if ink == TextRole::Selected {
+        "> "
+    } else {
+        "  "
+    };
     let width = width.saturating_sub(MARK);
     let place = match place {
         "" => String::new(),
@@ -184,10 +196,10 @@ fn entry(look: &Look, width: usize, ink: Ink, parts: (&str, &str, &str)) -> Line
     let words = wrap::cut(words, width);
     let dim = wrap::cut(dim, width.saturating_sub(wrap::width(&words)));
     Line::from(vec![
-        Span::styled(mark, style(Ink::Accent)),
+        Span::styled(mark, style(TextRole::Accent)),
         Span::styled(words, style(ink)),
-        Span::styled(dim, style(Ink::Dim)),
-        Span::styled(place, style(Ink::Dim)),
+        Span::styled(dim, style(TextRole::Dim)),
+        Span::styled(place, style(TextRole::Dim)),
     ])
 }
 

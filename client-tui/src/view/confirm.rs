@@ -8,8 +8,8 @@ use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
 use crate::model::confirm::Confirm;
 use crate::model::seen::Visible;
-use crate::model::{Look, Model};
-use crate::theme::Ink;
+use crate::model::{Model, ViewOptions};
+use crate::theme::TextRole;
 
 /// Its rows.
 #[must_use]
@@ -24,7 +24,7 @@ pub fn panel(confirm: &Confirm, model: &Model, width: usize) -> Panel {
     let mut keys = hints(&keys, look, width);
     let body = body(confirm, look, width);
     if let Some(why) = refusal(confirm, &body, look) {
-        let mut rows = words(&why, Ink::Warning, look, width);
+        let mut rows = words(&why, TextRole::Warning, look, width);
         rows.append(&mut keys);
         keys = rows;
     }
@@ -44,14 +44,14 @@ pub fn panel(confirm: &Confirm, model: &Model, width: usize) -> Panel {
 
 /// How far it can be scrolled, and how many rows of it are shown.
 #[must_use]
-pub fn reach(confirm: &Confirm, look: &Look) -> (usize, usize) {
+pub fn reach(confirm: &Confirm, look: &ViewOptions) -> (usize, usize) {
     let width = usize::from(look.columns);
     // The keys take a row; on a narrow screen two, and then the last row is reached all the same.
     framed::reach(body(confirm, look, width).len(), room(look, 1))
 }
 
 /// Why a yes does not count yet, if one was pressed, or if there is no room to show the text.
-fn refusal(confirm: &Confirm, body: &[Line<'static>], look: &Look) -> Option<String> {
+fn refusal(confirm: &Confirm, body: &[Line<'static>], look: &ViewOptions) -> Option<String> {
     if confirm.seen.is_all() {
         return None;
     }
@@ -68,14 +68,14 @@ fn refusal(confirm: &Confirm, body: &[Line<'static>], look: &Look) -> Option<Str
 /// Rows that the keys and a word about them take at most.
 const KEYS_MAX: usize = 3;
 
-fn is_readable(rows: usize, look: &Look) -> bool {
+fn is_readable(rows: usize, look: &ViewOptions) -> bool {
     let room = super::dialog_room(look).1.saturating_sub(1 + KEYS_MAX);
     framed::is_readable(rows, room)
 }
 
 /// The visible part of the text.
 #[must_use]
-pub fn visible(confirm: &Confirm, look: &Look) -> Visible {
+pub fn visible(confirm: &Confirm, look: &ViewOptions) -> Visible {
     let width = usize::from(look.columns);
     let body = body(confirm, look, width);
     let refusal = refusal(confirm, &body, look).is_some();
@@ -90,16 +90,16 @@ pub fn visible(confirm: &Confirm, look: &Look) -> Visible {
     }
 }
 
-fn room(look: &Look, keys: usize) -> usize {
+fn room(look: &ViewOptions, keys: usize) -> usize {
     super::dialog_room(look).1.saturating_sub(1 + keys).max(1)
 }
 
 /// Every word of it: nothing that is agreed to is left out.
-fn body(confirm: &Confirm, look: &Look, width: usize) -> Vec<Line<'static>> {
+fn body(confirm: &Confirm, look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
     // They may hold names and paths that others gave.
     let lines = confirm.words.iter().map(|line| client::text::line(line));
     lines
-        .flat_map(|line| words(&line, Ink::Text, look, width))
+        .flat_map(|line| words(&line, TextRole::Text, look, width))
         .collect()
 }
 

@@ -1,16 +1,16 @@
 //! Parts of dialogs: a rule with a title, rows of text to judge, key hints, and a window into a long text with the
 //! number of rows left.
 
-use client::form::blank::{self, Stretch};
+use client::form::blank::{self, FoldedLine};
 use ratatui::text::{Line, Span};
 
 use super::Panel;
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::model::line::Input;
 use crate::render::wrap;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// The mark before text from elsewhere, so that it cannot pass for our own. The second mark continues the same line.
 const MARKS: (&str, &str) = ("│ ", "┆ ");
@@ -19,19 +19,19 @@ const MARKS: (&str, &str) = ("│ ", "┆ ");
 pub(super) const TOAST: usize = 2;
 
 /// A rule across the screen with a title, and text at its end if there is room.
-pub(super) fn title(words: &str, end: &str, look: &Look, width: usize) -> Line<'static> {
-    let border = look.theme.style(Ink::Border);
+pub(super) fn title(words: &str, end: &str, look: &ViewOptions, width: usize) -> Line<'static> {
+    let border = look.theme.style(TextRole::Border);
     let words = wrap::cut(words, width.saturating_sub(4));
     let mut spans = vec![
         Span::styled("── ", border),
-        Span::styled(words.clone(), look.theme.style(Ink::Question)),
+        Span::styled(words.clone(), look.theme.style(TextRole::Question)),
     ];
     let mut left = width.saturating_sub(wrap::width(&words).saturating_add(3));
     let end_width = wrap::width(end).saturating_add(5);
     let tail = (!end.is_empty() && end_width < left).then(|| {
         left -= end_width - 1;
         [
-            Span::styled(format!(" {end} "), look.theme.style(Ink::Dim)),
+            Span::styled(format!(" {end} "), look.theme.style(TextRole::Dim)),
             Span::styled("──", border),
         ]
     });
@@ -43,20 +43,25 @@ pub(super) fn title(words: &str, end: &str, look: &Look, width: usize) -> Line<'
 
 /// Text that is judged, written out, on as many rows as it takes: nothing is left out or put together, but for long runs
 /// of blank lines, which are counted.
-pub(super) fn judged(text: &str, ink: Ink, look: &Look, width: usize) -> Vec<Line<'static>> {
+pub(super) fn judged(
+    text: &str,
+    ink: TextRole,
+    look: &ViewOptions,
+    width: usize,
+) -> Vec<Line<'static>> {
     let style = look.theme.style(ink);
     let mut out = Vec::new();
-    for stretch in blank::stretches(text) {
+    for stretch in blank::fold_blank_lines(text) {
         match stretch {
-            Stretch::Line(line) => {
+            FoldedLine::Line(line) => {
                 let line = client::text::exact(line);
                 let rows = wrap::whole(&line, inner(width)).into_iter();
                 out.extend(mark(rows.map(|row| vec![Span::styled(row, style)]), look));
             }
             // Our own row: it has no mark.
-            Stretch::Blank(_) => {
+            FoldedLine::Blank(_) => {
                 let folded = stretch.folded(look.language).unwrap_or_default();
-                out.extend(words(&folded, Ink::Warning, look, width));
+                out.extend(words(&folded, TextRole::Warning, look, width));
             }
         }
     }
@@ -64,7 +69,7 @@ pub(super) fn judged(text: &str, ink: Ink, look: &Look, width: usize) -> Vec<Lin
 }
 
 /// A line of others with their mark, on as many rows as it takes. What cannot be seen is written out already.
-pub(super) fn marked(line: &Line<'static>, look: &Look, width: usize) -> Vec<Line<'static>> {
+pub(super) fn marked(line: &Line<'static>, look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
     let rows = wrap::hard(line, inner(width)).into_iter();
     let spans = rows.map(|row| {
         let spans = row.spans.into_iter();
@@ -79,8 +84,8 @@ fn inner(width: usize) -> usize {
     width.saturating_sub(2).max(2)
 }
 
-fn mark(rows: impl Iterator<Item = Vec<Span<'static>>>, look: &Look) -> Vec<Line<'static>> {
-    let border = look.theme.style(Ink::Border);
+fn mark(rows: impl Iterator<Item = Vec<Span<'static>>>, look: &ViewOptions) -> Vec<Line<'static>> {
+    let border = look.theme.style(TextRole::Border);
     rows.enumerate()
         .map(|(index, row)| {
             let mark = if index == 0 { MARKS.0 } else { MARKS.1 };
@@ -97,7 +102,12 @@ pub(super) fn on_one_line(text: &str) -> String {
 }
 
 /// Words on as many rows as they take.
-pub(super) fn words(text: &str, ink: Ink, look: &Look, width: usize) -> Vec<Line<'static>> {
+pub(super) fn words(
+    text: &str,
+    ink: TextRole,
+    look: &ViewOptions,
+    width: usize,
+) -> Vec<Line<'static>> {
     let said = Span::styled(text.to_owned(), look.theme.style(ink));
     wrap::line(&Line::from(said), width.max(2))
 }
@@ -106,12 +116,12 @@ pub(super) fn words(text: &str, ink: Ink, look: &Look, width: usize) -> Vec<Line
 pub(super) fn hanging(
     mark: &str,
     text: &str,
-    ink: Ink,
-    look: &Look,
+    ink: TextRole,
+    look: &ViewOptions,
     width: usize,
 ) -> Vec<Line<'static>> {
     let indent = Line::from(" ".repeat(wrap::width(mark)));
-    let mark = Span::styled(mark.to_owned(), look.theme.style(Ink::Accent));
+    let mark = Span::styled(mark.to_owned(), look.theme.style(TextRole::Accent));
     let said = Span::styled(text.to_owned(), look.theme.style(ink));
     wrap::hanging(&Line::from(said), width, &Line::from(mark), &indent)
 }
@@ -138,14 +148,17 @@ impl Hint {
 }
 
 /// Key hints, several on a row if they fit.
-pub(super) fn hints(hints: &[Hint], look: &Look, width: usize) -> Vec<Line<'static>> {
-    let (strong, dim) = (look.theme.style(Ink::Strong), look.theme.style(Ink::Dim));
+pub(super) fn hints(hints: &[Hint], look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
+    let (strong, dim) = (
+        look.theme.style(TextRole::Strong),
+        look.theme.style(TextRole::Dim),
+    );
     let mut rows: Vec<Vec<Span<'static>>> = Vec::new();
     let mut used = 0;
     for hint in hints {
         let indent = wrap::width(&hint.keys) + 1;
         let room = width.saturating_sub(indent);
-        let mut lines = words(&hint.words, Ink::Text, look, room).into_iter();
+        let mut lines = words(&hint.words, TextRole::Text, look, room).into_iter();
         let first = lines.next().unwrap_or_default();
         let cells = indent + wrap::cells(&first);
         let mut spans = vec![Span::styled(hint.keys.clone(), strong), Span::raw(" ")];
@@ -179,14 +192,14 @@ pub(super) fn hints(hints: &[Hint], look: &Look, width: usize) -> Vec<Line<'stat
 pub(super) fn input(
     mark: &'static str,
     input: &Input,
-    look: &Look,
+    look: &ViewOptions,
     width: usize,
 ) -> (Line<'static>, u16) {
     let before = wrap::width(mark);
     let (shown, column) = input.part(width.saturating_sub(before));
     let line = Line::from(vec![
-        Span::styled(mark, look.theme.style(Ink::Accent)),
-        Span::styled(shown, look.theme.style(Ink::Text)),
+        Span::styled(mark, look.theme.style(TextRole::Accent)),
+        Span::styled(shown, look.theme.style(TextRole::Text)),
     ]);
     (line, u16::try_from(column + before).unwrap_or(u16::MAX))
 }
@@ -199,10 +212,10 @@ pub(super) fn writing(
     what: &str,
     input: &Input,
     keys: &[Hint],
-    look: &Look,
+    look: &ViewOptions,
     width: usize,
 ) -> Panel {
-    let mut panel = Panel::of(words(what, Ink::Question, look, width));
+    let mut panel = Panel::of(words(what, TextRole::Question, look, width));
     let (line, column) = self::input(OWN, input, look, width);
     panel.below(Panel {
         rows: vec![line],
@@ -235,7 +248,7 @@ pub(super) fn window(
     scroll: usize,
     room: usize,
     keys: &ScrollKeys,
-    look: &Look,
+    look: &ViewOptions,
     width: usize,
 ) -> Vec<Line<'static>> {
     let count: usize = parts.iter().map(|part| part.len()).sum();
@@ -254,7 +267,7 @@ pub(super) fn window(
             _ => say(Msg::AboveBelow, &[&above, &below, &down[0], &down[1]]),
         };
         // One row only: the keys at its end may be cut off.
-        let rows = self::words(&words, Ink::Warning, look, width);
+        let rows = self::words(&words, TextRole::Warning, look, width);
         out.extend(rows.into_iter().take(1));
     }
     out

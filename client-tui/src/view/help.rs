@@ -7,10 +7,10 @@ use ratatui::text::{Line, Span};
 use crate::keymap::{Action, BINDINGS, Binding, Context, shown, written};
 use crate::messages::Language;
 use crate::messages::pager::Msg;
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::render::wrap;
 use crate::slash::{COMMANDS, Row};
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// On narrower screens, the description is below its key.
 const COLUMNS: usize = 72;
@@ -24,7 +24,7 @@ pub const SECTIONS: usize = Context::ALL.len() + 2;
 
 /// The rows of a section: first how to write, then the commands, then the keys by context.
 #[must_use]
-pub fn section(index: usize, look: &Look, width: usize) -> Vec<Line<'static>> {
+pub fn section(index: usize, look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
     let language = look.language;
     let (title, rows) = match index {
         0 => (language.say(Msg::WritingTitle), writing(language)),
@@ -38,12 +38,12 @@ pub fn section(index: usize, look: &Look, width: usize) -> Vec<Line<'static>> {
     if index > 0 {
         out.push(Line::default());
     }
-    let heading = Span::styled(title, look.theme.style(Ink::Heading));
+    let heading = Span::styled(title, look.theme.style(TextRole::Heading));
     out.extend(wrap::line(&Line::from(heading), width));
     if index == 0 {
         let send = shown(Context::Composer, Action::Send);
         let words = language.fill(Msg::WriteSend, &[&send]);
-        out.extend(indented(look, Ink::Text, &words, INDENT, width));
+        out.extend(indented(look, TextRole::Text, &words, INDENT, width));
     }
     out.extend(table(look, &rows, width));
     out
@@ -97,23 +97,23 @@ fn names(row: &Binding) -> String {
     names.join(", ")
 }
 
-fn table(look: &Look, rows: &[(String, &'static str)], width: usize) -> Vec<Line<'static>> {
+fn table(look: &ViewOptions, rows: &[(String, &'static str)], width: usize) -> Vec<Line<'static>> {
     let widest = rows.iter().map(|row| wrap::width(&row.0));
     let column = widest.filter(|cells| *cells <= KEYS_MAX).max().unwrap_or(0);
     let mut out = Vec::new();
     for (name, about) in rows {
         let cells = wrap::width(name);
         if width < COLUMNS || cells > column {
-            out.extend(indented(look, Ink::Strong, name, INDENT, width));
-            out.extend(indented(look, Ink::Text, about, INDENT * 2, width));
+            out.extend(indented(look, TextRole::Strong, name, INDENT, width));
+            out.extend(indented(look, TextRole::Text, about, INDENT * 2, width));
             continue;
         }
         let start = INDENT + column + INDENT;
-        let rows = indented(look, Ink::Text, about, start, width);
+        let rows = indented(look, TextRole::Text, about, start, width);
         for (index, mut line) in rows.into_iter().enumerate() {
             if let (0, Some(first)) = (index, line.spans.first_mut()) {
                 *first = Span::raw(" ".repeat(INDENT));
-                let style = look.theme.style(Ink::Strong);
+                let style = look.theme.style(TextRole::Strong);
                 line.spans.insert(1, Span::styled(name.clone(), style));
                 let gap = " ".repeat(start - INDENT - cells);
                 line.spans.insert(2, Span::raw(gap));
@@ -125,7 +125,13 @@ fn table(look: &Look, rows: &[(String, &'static str)], width: usize) -> Vec<Line
 }
 
 /// Wrapped text, each row of it indented.
-fn indented(look: &Look, ink: Ink, words: &str, indent: usize, width: usize) -> Vec<Line<'static>> {
+fn indented(
+    look: &ViewOptions,
+    ink: TextRole,
+    words: &str,
+    indent: usize,
+    width: usize,
+) -> Vec<Line<'static>> {
     let indent = indent.min(width / 2);
     let line = Line::from(Span::styled(words.to_owned(), look.theme.style(ink)));
     let mut rows = wrap::line(&line, width.saturating_sub(indent).max(1));

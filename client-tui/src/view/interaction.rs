@@ -22,10 +22,10 @@ use crate::messages::dialog::Msg;
 use crate::model::interaction::{Draft, InputFocus, InteractionDialog};
 use crate::model::seen::Visible;
 use crate::model::session::Session;
-use crate::model::{Look, Model};
+use crate::model::{Model, ViewOptions};
 use crate::render::markdown::Markdown;
 use crate::render::{Made, diff, wrap};
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// Rows of what would happen that long choices leave to it.
 const BODY_MIN: usize = 6;
@@ -154,7 +154,7 @@ pub fn visible(dialog: &InteractionDialog, model: &Model) -> Visible {
 
 /// The whole body, and the scopes of a yes, one per line: for the pager.
 #[must_use]
-pub fn whole(dialog: &InteractionDialog, look: &Look) -> Vec<String> {
+pub fn whole(dialog: &InteractionDialog, look: &ViewOptions) -> Vec<String> {
     let width = usize::from(look.columns);
     let form = dialog.form();
     let mut rows = content_rows(&form, look, width);
@@ -168,7 +168,7 @@ pub fn whole(dialog: &InteractionDialog, look: &Look) -> Vec<String> {
 fn too_small(
     layout: Layout,
     dialog: &InteractionDialog,
-    look: &Look,
+    look: &ViewOptions,
     width: usize,
     rows: usize,
 ) -> Panel {
@@ -176,7 +176,7 @@ fn too_small(
     if !dialog.seen.is_all() {
         let key = keymap::shown(Context::Approval, Action::ReadAll);
         let why = look.language.fill(Msg::TooSmall, &[&key]);
-        panel.rows = words(&why, Ink::Warning, look, width);
+        panel.rows = words(&why, TextRole::Warning, look, width);
     }
     panel.below(Panel::of(layout.head));
     panel.below(layout.lower);
@@ -214,7 +214,7 @@ fn agent(dialog: &InteractionDialog, model: &Model, width: usize) -> Option<Line
     model.session.as_ref().filter(|open| open.pid != pid)?;
     let agent = model.overview.session(pid)?.agent.as_deref();
     let asks = shared::asked_by(model.look.language, agent.unwrap_or_default(), pid);
-    let style = model.look.theme.style(Ink::Tool);
+    let style = model.look.theme.style(TextRole::Tool);
     let asks = wrap::cut(&asks, width);
     Some(Line::from(ratatui::text::Span::styled(asks, style)))
 }
@@ -237,16 +237,16 @@ fn position(model: &Model, asked: &ShownInteraction) -> String {
 }
 
 /// The body, and the sentences below it.
-fn content_rows(form: &Form<'_>, look: &Look, width: usize) -> Vec<Line<'static>> {
+fn content_rows(form: &Form<'_>, look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
     if let Some(tool) = form.tool.filter(|_| form.shows_tool) {
         let tool = look.language.fill(Msg::Tool, &[&on_one_line(tool)]);
-        rows.extend(words(&tool, Ink::Dim, look, width));
+        rows.extend(words(&tool, TextRole::Dim, look, width));
     }
     for content in &form.content {
         match content {
-            Content::Subject(text) => rows.extend(judged(text, Ink::Strong, look, width)),
-            Content::Text(text) => rows.extend(judged(text, Ink::Text, look, width)),
+            Content::Subject(text) => rows.extend(judged(text, TextRole::Strong, look, width)),
+            Content::Text(text) => rows.extend(judged(text, TextRole::Text, look, width)),
             Content::Markdown(text) => rows.extend(markdown_rows(text, look, width)),
             Content::Diff {
                 path,
@@ -255,10 +255,10 @@ fn content_rows(form: &Form<'_>, look: &Look, width: usize) -> Vec<Line<'static>
                 removed,
             } => {
                 if *path != form.subject {
-                    rows.extend(judged(path, Ink::Text, look, width));
+                    rows.extend(judged(path, TextRole::Text, look, width));
                 }
                 let stat = format!("+{added} −{removed}");
-                rows.extend(judged(&stat, Ink::Dim, look, width));
+                rows.extend(judged(&stat, TextRole::Dim, look, width));
                 rows.extend(diff_rows(path, diff, look, width));
             }
         }
@@ -271,9 +271,9 @@ fn content_rows(form: &Form<'_>, look: &Look, width: usize) -> Vec<Line<'static>
         };
         let value = on_one_line(&value);
         let ink = match note.tone {
-            NoteTone::Plain => Ink::Dim,
-            NoteTone::Warning => Ink::Warning,
-            NoteTone::Danger => Ink::Error,
+            NoteTone::Plain => TextRole::Dim,
+            NoteTone::Warning => TextRole::Warning,
+            NoteTone::Danger => TextRole::Error,
         };
         let note = look.language.fill(note.message, &[&value]);
         rows.extend(words(&note, ink, look, width));
@@ -282,7 +282,7 @@ fn content_rows(form: &Form<'_>, look: &Look, width: usize) -> Vec<Line<'static>
 }
 
 /// Rendered Markdown. Invisible characters are spelled out first.
-fn markdown_rows(text: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+fn markdown_rows(text: &str, look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
     let written: Vec<String> = text.split('\n').map(client::text::exact).collect();
     let mut markdown = Markdown::default();
     markdown.push(&written.join("\n"));
@@ -292,7 +292,7 @@ fn markdown_rows(text: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
     lines.flat_map(|line| marked(&line, look, width)).collect()
 }
 
-fn diff_rows(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+fn diff_rows(path: &str, diff: &str, look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
     // Tabs stay, as code is indented by them; other invisible characters are spelled out.
     let exact = |line: &str| {
         let parts: Vec<String> = line.split('\t').map(client::text::exact).collect();
@@ -307,14 +307,14 @@ fn diff_rows(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'sta
 }
 
 /// The rows of someone who may not answer.
-fn watching(context: Context, look: &Look, width: usize) -> Panel {
+fn watching(context: Context, look: &ViewOptions, width: usize) -> Panel {
     let say = look.language.say(Msg::Watching);
-    let mut rows = words(say, Ink::Warning, look, width);
+    let mut rows = words(say, TextRole::Warning, look, width);
     rows.extend(hints(&[answer_later(context, look)], look, width));
     Panel::of(rows)
 }
 
-fn answer_later(context: Context, look: &Look) -> Hint {
+fn answer_later(context: Context, look: &ViewOptions) -> Hint {
     Hint::of(context, Action::SetAside, look.language.say(Msg::KeyAside))
 }
 
@@ -361,7 +361,7 @@ fn question_rows(
     dialog: &InteractionDialog,
     fields: &Fields<'_>,
     above: Vec<Line<'static>>,
-    look: &Look,
+    look: &ViewOptions,
     width: usize,
 ) -> (Vec<Line<'static>>, Range<usize>) {
     let both = fields.questions.iter().zip(&dialog.drafts).nth(dialog.at);
@@ -372,18 +372,18 @@ fn question_rows(
     let header = client::text::line(&ask.header);
     if !header.trim().is_empty() {
         rows.extend(match fields.of_server {
-            true => judged(&header, Ink::Heading, look, width),
-            false => words(&header, Ink::Heading, look, width),
+            true => judged(&header, TextRole::Heading, look, width),
+            false => words(&header, TextRole::Heading, look, width),
         });
     }
     // A question that is only its title is not said twice.
     let question = client::text::clean(&ask.question);
     let is_more = question != header;
     if fields.of_server && is_more {
-        rows.extend(judged(&ask.question, Ink::Strong, look, width));
+        rows.extend(judged(&ask.question, TextRole::Strong, look, width));
     } else if is_more {
         for line in question.split('\n') {
-            rows.extend(words(line, Ink::Strong, look, width));
+            rows.extend(words(line, TextRole::Strong, look, width));
         }
     }
     let mut marked = 0..0;
@@ -399,7 +399,7 @@ fn question_rows(
         let other = look
             .language
             .fill(Msg::OwnWords, &[&client::text::line(other)]);
-        rows.extend(words(&other, Ink::User, look, width));
+        rows.extend(words(&other, TextRole::User, look, width));
     }
     (rows, marked)
 }
@@ -409,7 +409,7 @@ fn option(
     (ask, of_server): (&Question, bool),
     draft: &Draft,
     index: usize,
-    look: &Look,
+    look: &ViewOptions,
     width: usize,
 ) -> Vec<Line<'static>> {
     let Some(choice) = ask.options.get(index) else {
@@ -425,7 +425,11 @@ fn option(
     let mark = if is_marked { "›" } else { " " };
     let head = format!("{mark} {} {chosen} ", index + 1);
     let label = client::text::line(&choice.label);
-    let ink = if is_marked { Ink::Strong } else { Ink::Text };
+    let ink = if is_marked {
+        TextRole::Strong
+    } else {
+        TextRole::Text
+    };
     let mut lines = match of_server {
         true => {
             let room = width.saturating_sub(wrap::width(&head));
@@ -439,7 +443,7 @@ fn option(
         lines.extend(framed::hanging(
             &indent,
             &description,
-            Ink::Dim,
+            TextRole::Dim,
             look,
             width,
         ));
@@ -448,11 +452,11 @@ fn option(
 }
 
 /// Rows after a mark; those below the first are indented to it.
-fn beside(mark: &str, mut rows: Vec<Line<'static>>, look: &Look) -> Vec<Line<'static>> {
+fn beside(mark: &str, mut rows: Vec<Line<'static>>, look: &ViewOptions) -> Vec<Line<'static>> {
     let indent = " ".repeat(wrap::width(mark));
     for (index, row) in rows.iter_mut().enumerate() {
         let before = if index == 0 { mark } else { &indent };
-        let style = look.theme.style(Ink::Accent);
+        let style = look.theme.style(TextRole::Accent);
         let before = ratatui::text::Span::styled(before.to_owned(), style);
         row.spans.insert(0, before);
     }
@@ -485,16 +489,16 @@ fn field_keys(
     let several = ask.is_some_and(|ask| ask.multi_select);
     let options = ask.map_or(0, |ask| ask.options.len());
     let (message, ink) = match (dialog.nothing, several) {
-        (true, _) => (Msg::Nothing, Ink::Warning),
-        (false, true) if !fields.takes_words(dialog.at) => (Msg::ChooseOnlySeveral, Ink::Dim),
-        (false, true) => (Msg::ChooseSeveral, Ink::Dim),
-        (false, false) if options == 0 => (Msg::WriteAnswer, Ink::Dim),
-        (false, false) if !fields.takes_words(dialog.at) => (Msg::ChooseOnlyOne, Ink::Dim),
-        (false, false) => (Msg::ChooseOne, Ink::Dim),
+        (true, _) => (Msg::Nothing, TextRole::Warning),
+        (false, true) if !fields.takes_words(dialog.at) => (Msg::ChooseOnlySeveral, TextRole::Dim),
+        (false, true) => (Msg::ChooseSeveral, TextRole::Dim),
+        (false, false) if options == 0 => (Msg::WriteAnswer, TextRole::Dim),
+        (false, false) if !fields.takes_words(dialog.at) => (Msg::ChooseOnlyOne, TextRole::Dim),
+        (false, false) => (Msg::ChooseOne, TextRole::Dim),
     };
     let mut rows = words(say(message), ink, look, width);
     if fields.is_optional(dialog.at) {
-        rows.extend(words(say(Msg::MayStayEmpty), Ink::Dim, look, width));
+        rows.extend(words(say(Msg::MayStayEmpty), TextRole::Dim, look, width));
     }
     let mut keys = Vec::new();
     if options > 0 {

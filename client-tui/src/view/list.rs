@@ -16,7 +16,7 @@ use crate::model::list::rows::{Row, rows};
 use crate::model::list::{Content, Key, ListDialog, ListOf, found, words};
 use crate::render::short;
 use crate::render::wrap::{self, clip};
-use crate::theme::Ink;
+use crate::theme::TextRole;
 use layout::pad;
 
 /// Most rows of a list above the status line.
@@ -130,12 +130,12 @@ fn title(dialog: &ListDialog, model: &Model, width: usize) -> (Line<'static>, Op
     let theme = model.look.theme;
     let mut spans = vec![Span::styled(
         heading(dialog, model),
-        theme.style(Ink::Heading),
+        theme.style(TextRole::Heading),
     )];
     if let (Content::Processes(_), true) = (&dialog.content, width >= 40) {
         spans.push(Span::styled(
             format!("  {}", totals(dialog, model)),
-            theme.style(Ink::Dim),
+            theme.style(TextRole::Dim),
         ));
     }
     if dialog.more
@@ -143,12 +143,18 @@ fn title(dialog: &ListDialog, model: &Model, width: usize) -> (Line<'static>, Op
     {
         let count = sessions.len().to_string();
         let newest = model.look.language.fill(Msg::Newest, &[&count]);
-        spans.push(Span::styled(format!("  {newest}"), theme.style(Ink::Dim)));
+        spans.push(Span::styled(
+            format!("  {newest}"),
+            theme.style(TextRole::Dim),
+        ));
     }
     if let Content::Hits(hits) = &dialog.content
         && let Some(note) = found::note(hits, model.look.language)
     {
-        spans.push(Span::styled(format!("  {note}"), theme.style(Ink::Dim)));
+        spans.push(Span::styled(
+            format!("  {note}"),
+            theme.style(TextRole::Dim),
+        ));
     }
     let filter = &dialog.filter;
     let written = filter.input.text();
@@ -255,7 +261,7 @@ fn body_lines(
     if lines.len() < room
         && let Some(words) = emptiness(dialog, model, shown)
     {
-        let style = model.look.theme.style(Ink::Dim);
+        let style = model.look.theme.style(TextRole::Dim);
         let line = Line::from(Span::styled(words, style));
         // A letter may be wider than all there is.
         let wrapped = wrap::line(&line, width).into_iter();
@@ -336,12 +342,12 @@ fn hints(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
     if dialog.filter.open && !picks {
         let [keep, clear] = [Accept, Close].map(|action| keymap::shown(Context::List, action));
         let words = language.fill(Msg::FilterKeys, &[&keep, &clear]);
-        groups.push(Group::new(0, Ink::Dim, wrap::cut(&words, width)));
+        groups.push(Group::new(0, TextRole::Dim, wrap::cut(&words, width)));
     } else {
         let rows = wanted.iter();
         for row in rows.filter_map(|(context, action)| keymap::row_of(*context, *action)) {
             let words = format!("{} {}", row.shown(), language.say(row.about()));
-            groups.push(Group::new(0, Ink::Dim, words));
+            groups.push(Group::new(0, TextRole::Dim, words));
             // A key without its full description says nothing; a shorter one after it may have room.
             if fit::cells(&groups) > width {
                 groups.pop();
@@ -352,7 +358,7 @@ fn hints(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
 }
 
 fn border(model: &Model, width: usize) -> Line<'static> {
-    let style = model.look.theme.style(Ink::Border);
+    let style = model.look.theme.style(TextRole::Border);
     Line::from(Span::styled("─".repeat(width), style))
 }
 
@@ -363,7 +369,7 @@ fn side_by_side(
     left_width: usize,
     width: usize,
 ) -> Vec<Line<'static>> {
-    let bar = Span::styled("│ ", model.look.theme.style(Ink::Border));
+    let bar = Span::styled("│ ", model.look.theme.style(TextRole::Border));
     let count = left.len().max(right.len());
     let mut right = right.into_iter();
     let mut left = left.into_iter();

@@ -13,7 +13,7 @@ pub mod transcript;
 
 use ratatui::text::Line;
 
-use crate::model::{Dialog, Look, Model};
+use crate::model::{Dialog, Model, ViewOptions};
 use crate::render::{Cache, wrap};
 
 /// Rows, and the position of the terminal's cursor in them.
@@ -135,7 +135,7 @@ fn lower(model: &Model, cache: &mut Cache, width: usize, rows: usize) -> Panel {
 }
 
 /// Columns and rows that a dialog has that does not cover the screen.
-fn dialog_room(look: &Look) -> (usize, usize) {
+fn dialog_room(look: &ViewOptions) -> (usize, usize) {
     let rows = usize::from(look.rows);
     (usize::from(look.columns), rows.saturating_sub(3))
 }

@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::model::line::Input;
 use crate::model::pager::{Pager, PagerContent, SearchNotice};
 use crate::render::{Cache, short, wrap};
-use crate::theme::Ink;
+use crate::theme::TextRole;
 use client::text;
 
 pub use document::{Document, RowIndex};
@@ -55,16 +55,16 @@ fn title(pager: &Pager, model: &Model, width: usize) -> Line<'static> {
         PagerContent::Help => say(Msg::Help).to_owned(),
         PagerContent::Lines { title, .. } | PagerContent::Diff { title, .. } => text::line(title),
     };
-    let left = vec![Group::new(0, Ink::Heading, wrap::cut(&words, width))];
+    let left = vec![Group::new(0, TextRole::Heading, wrap::cut(&words, width))];
     let mut right = Vec::new();
     if pager.earlier.asked {
-        right.push(Group::new(2, Ink::Dim, say(Msg::ReadingEarlier)));
+        right.push(Group::new(2, TextRole::Dim, say(Msg::ReadingEarlier)));
     }
     if pager.raw {
-        right.push(Group::new(3, Ink::Text, say(Msg::Raw)));
+        right.push(Group::new(3, TextRole::Text, say(Msg::Raw)));
     }
     if status::waits(model) {
-        right.push(Group::new(1, Ink::Question, say(Msg::Waits)));
+        right.push(Group::new(1, TextRole::Question, say(Msg::Waits)));
     }
     fit::line(&model.look, left, right, width)
 }
@@ -88,9 +88,14 @@ fn bottom(document: &Document<'_>, top: RowIndex, width: usize) -> Line<'static>
         SearchNotice::Missing => {
             let query = text::line(&pager.search.query);
             let words = language.fill(Msg::NoMatch, &[&query]);
-            left.insert(0, Group::new(0, Ink::Warning, wrap::cut(&words, width)));
+            left.insert(
+                0,
+                Group::new(0, TextRole::Warning, wrap::cut(&words, width)),
+            );
         }
-        SearchNotice::Wrapped => left.push(Group::new(1, Ink::Dim, language.say(Msg::Wrapped))),
+        SearchNotice::Wrapped => {
+            left.push(Group::new(1, TextRole::Dim, language.say(Msg::Wrapped)))
+        }
     }
     let parts = !matches!(pager.what, PagerContent::Lines { .. });
     let opened = matches!(
@@ -112,7 +117,7 @@ fn bottom(document: &Document<'_>, top: RowIndex, width: usize) -> Line<'static>
         .filter(|(.., there)| *there)
         .map(|(rank, action, message, _)| {
             let key = shown(Context::Pager, action);
-            Group::new(rank, Ink::Dim, language.fill(message, &[&key]))
+            Group::new(rank, TextRole::Dim, language.fill(message, &[&key]))
         })
         .collect();
     fit::line(look, left, right, width)
@@ -123,7 +128,7 @@ fn position(document: &Document<'_>, top: RowIndex) -> Vec<Group> {
     let language = document.model.look.language;
     let (before, all, exact) = document.measure(top);
     if all == 0 {
-        return vec![Group::new(1, Ink::Text, language.say(Msg::Empty))];
+        return vec![Group::new(1, TextRole::Text, language.say(Msg::Empty))];
     }
     let last = (before + document.rows).min(all);
     let number = |value: usize| u64::try_from(value).unwrap_or(u64::MAX);
@@ -133,7 +138,7 @@ fn position(document: &Document<'_>, top: RowIndex) -> Vec<Group> {
     let first = (before + 1).min(last);
     let words = language.fill(Msg::Rows, &[&first.to_string(), &last.to_string(), &total]);
     vec![
-        Group::new(1, Ink::Text, words),
-        Group::new(5, Ink::Text, format!("{share} %")),
+        Group::new(1, TextRole::Text, words),
+        Group::new(5, TextRole::Text, format!("{share} %")),
     ]
 }

@@ -15,7 +15,7 @@ use crate::messages::status::Msg;
 use crate::model::Model;
 use crate::model::session::{CACHE_LAST_MS, Session};
 use crate::render::short;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 use client::text;
 use fit::Group;
 
@@ -44,43 +44,43 @@ fn line(model: &Model, width: usize) -> Line<'static> {
         .map(|session| session.queue.waiting());
     if let Some(waiting) = waiting.filter(|waiting| !waiting.is_empty()) {
         let count = u64::try_from(waiting.len()).unwrap_or(u64::MAX);
-        left.push(Group::new(3, Ink::Text, fill(Msg::Queued, count)));
+        left.push(Group::new(3, TextRole::Text, fill(Msg::Queued, count)));
     }
     let goal = model.session.as_ref().and_then(|open| open.goal.as_ref());
     if let Some(goal) = goal {
-        left.push(Group::new(4, Ink::Heading, goal.mark()));
+        left.push(Group::new(4, TextRole::Heading, goal.mark()));
     }
     if let Some(others) = model.session.as_ref().map(|session| session.others)
         && others > 0
     {
-        left.push(Group::new(7, Ink::Dim, format!("+{others}")));
+        left.push(Group::new(7, TextRole::Dim, format!("+{others}")));
     }
     match model.role() {
         Role::Drive => {}
-        Role::Approve => left.push(Group::new(4, Ink::Dim, say(Msg::Answering))),
-        Role::Watch => left.push(Group::new(4, Ink::Dim, say(Msg::Watching))),
+        Role::Approve => left.push(Group::new(4, TextRole::Dim, say(Msg::Answering))),
+        Role::Watch => left.push(Group::new(4, TextRole::Dim, say(Msg::Watching))),
     }
     if let Some(session) = &model.session {
         if session.read_only.is_some() {
-            left.push(Group::new(4, Ink::Warning, say(Msg::ReadOnly)));
+            left.push(Group::new(4, TextRole::Warning, say(Msg::ReadOnly)));
         }
         right.extend(figures(model, session));
     }
     right.extend(place(model));
     right.insert(0, approval_mode(model));
     if model.mode() == Mode::Plan {
-        right.insert(0, Group::new(1, Ink::Accent, say(Msg::PlanMode)));
+        right.insert(0, Group::new(1, TextRole::Accent, say(Msg::PlanMode)));
     }
     if model.only_reads() {
-        right.insert(0, Group::new(1, Ink::Warning, say(Msg::OnlyReads)));
+        right.insert(0, Group::new(1, TextRole::Warning, say(Msg::OnlyReads)));
     }
     fit::line(&model.look, left, right, width)
 }
 
 fn approval_mode(model: &Model) -> Group {
     let ink = match model.approval_mode() {
-        ApprovalMode::Ask | ApprovalMode::Auto => Ink::Dim,
-        ApprovalMode::Yolo => Ink::Warning,
+        ApprovalMode::Ask | ApprovalMode::Auto => TextRole::Dim,
+        ApprovalMode::Yolo => TextRole::Warning,
     };
     Group::new(1, ink, model.approval_mode().as_str())
 }
@@ -96,12 +96,12 @@ fn figures(model: &Model, session: &Session) -> Vec<Group> {
         .filter(|name| !name.is_empty())
     {
         let name = text::line(short::model(name));
-        groups.push(Group::new(5, Ink::Dim, name));
+        groups.push(Group::new(5, TextRole::Dim, name));
     }
     if let Some(full) = short::percent(session.context_tokens, session.context_window) {
         let ink = match full {
-            0..FULL => Ink::Dim,
-            _ => Ink::Warning,
+            0..FULL => TextRole::Dim,
+            _ => TextRole::Warning,
         };
         let words = language.fill(Msg::Context, &[&full.to_string()]);
         groups.push(Group::new(2, ink, words));
@@ -109,25 +109,29 @@ fn figures(model: &Model, session: &Session) -> Vec<Group> {
     let usage = &session.usage;
     if let Some(share) = short::percent(usage.cached_tokens, usage.prompt_tokens) {
         let words = language.fill(Msg::Cache, &[&share.to_string()]);
-        groups.push(Group::new(8, Ink::Dim, words));
+        groups.push(Group::new(8, TextRole::Dim, words));
     }
     match session.cache_left(model.clock) {
-        Some(0) => groups.push(Group::new(8, Ink::Dim, language.say(Msg::CacheExpired))),
+        Some(0) => groups.push(Group::new(
+            8,
+            TextRole::Dim,
+            language.say(Msg::CacheExpired),
+        )),
         Some(left) if left <= CACHE_LAST_MS => {
             let seconds = left.div_ceil(1_000);
             let left = format!("{}:{:02}", seconds / 60, seconds % 60);
             let words = language.fill(Msg::CacheEnds, &[&left]);
-            groups.push(Group::new(8, Ink::Dim, words));
+            groups.push(Group::new(8, TextRole::Dim, words));
         }
         Some(_) | None => {}
     }
     let tokens = short::tokens(usage);
     if tokens > 0 {
         let words = language.fill(Msg::Tokens, &[&short::count(tokens)]);
-        groups.push(Group::new(10, Ink::Dim, words));
+        groups.push(Group::new(10, TextRole::Dim, words));
     }
     if let Some(cost) = short::cost(session.cost()) {
-        groups.push(Group::new(6, Ink::Dim, cost));
+        groups.push(Group::new(6, TextRole::Dim, cost));
     }
     groups
 }
@@ -142,13 +146,13 @@ fn place(model: &Model) -> Vec<Group> {
                 Some(name) => format!("{} {}", session.pid, text::line(name)),
                 None => session.pid.to_string(),
             };
-            groups.push(Group::new(9, Ink::Dim, words));
+            groups.push(Group::new(9, TextRole::Dim, words));
             session.cwd.clone()
         }
         None => {
             if !model.place.model.is_empty() {
                 let name = text::line(short::model(&model.place.model));
-                groups.push(Group::new(5, Ink::Dim, name));
+                groups.push(Group::new(5, TextRole::Dim, name));
             }
             String::new()
         }
@@ -158,7 +162,7 @@ fn place(model: &Model) -> Vec<Group> {
         false => cwd,
     };
     let words = text::line(&short::path(&cwd, model.place.home.as_deref()));
-    groups.push(Group::new(11, Ink::Dim, words));
+    groups.push(Group::new(11, TextRole::Dim, words));
     groups
 }
 

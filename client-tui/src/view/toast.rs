@@ -4,7 +4,7 @@ use ratatui::text::{Line, Span};
 
 use crate::model::{Model, Tone};
 use crate::render::wrap;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// Its rows, at most `most` of them; none if there is no notice at present.
 pub fn rows(model: &Model, width: usize, most: usize) -> Vec<Line<'static>> {
@@ -12,10 +12,10 @@ pub fn rows(model: &Model, width: usize, most: usize) -> Vec<Line<'static>> {
         return Vec::new();
     };
     let (mark, ink) = match toast.tone {
-        Tone::Info => ("·", Ink::Text),
-        Tone::Good => ("✓", Ink::Good),
-        Tone::Warning => ("!", Ink::Warning),
-        Tone::Error => ("✗", Ink::Error),
+        Tone::Info => ("·", TextRole::Text),
+        Tone::Good => ("✓", TextRole::Good),
+        Tone::Warning => ("!", TextRole::Warning),
+        Tone::Error => ("✗", TextRole::Error),
     };
     let words = format!("{mark} {}", client::text::line(&toast.words));
     let style = model.look.theme.style(ink);

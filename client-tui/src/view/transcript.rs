@@ -12,10 +12,10 @@ mod words;
 
 use ratatui::text::Line;
 
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::model::transcript::{Entry, Transcript};
 use crate::render::Cache;
-use ink::{Inked, parts};
+use ink::{EntryRenderer, parts};
 use printed::since;
 pub use printed::{PartIndex, Printed, PrintedLine, again, settled, waits};
 
@@ -23,12 +23,12 @@ pub use printed::{PartIndex, Printed, PrintedLine, again, settled, waits};
 pub fn live(
     transcript: &Transcript,
     printed: &Printed,
-    look: &Look,
+    look: &ViewOptions,
     cache: &mut Cache,
     rows: usize,
 ) -> Vec<Line<'static>> {
     let printed = since(transcript, printed);
-    let mut ink = Inked::new(transcript, look, cache);
+    let mut ink = EntryRenderer::new(transcript, look, cache);
     let mut back = Back::new(0, rows);
     for (index, entry) in transcript.entries.iter().enumerate().rev() {
         if index < printed.entries || back.full() {
@@ -46,7 +46,7 @@ pub fn live(
 /// A page of the whole transcript in full screen: exactly `rows` rows, the last of them `scroll` rows above the end.
 pub fn page(
     transcript: &Transcript,
-    look: &Look,
+    look: &ViewOptions,
     cache: &mut Cache,
     scroll: usize,
     rows: usize,
@@ -63,12 +63,12 @@ pub fn page(
 /// The last `rows` rows before the newest `scroll` ones; fewer if there are no more.
 fn above(
     transcript: &Transcript,
-    look: &Look,
+    look: &ViewOptions,
     cache: &mut Cache,
     scroll: usize,
     rows: usize,
 ) -> Vec<Line<'static>> {
-    let mut ink = Inked::new(transcript, look, cache);
+    let mut ink = EntryRenderer::new(transcript, look, cache);
     let mut back = Back::new(scroll, rows);
     for (index, entry) in transcript.entries.iter().enumerate().rev() {
         if back.full() {
@@ -90,7 +90,7 @@ fn above(
 /// ones.
 fn reached(
     transcript: &Transcript,
-    look: &Look,
+    look: &ViewOptions,
     cache: &mut Cache,
     scroll: usize,
     rows: usize,
@@ -98,7 +98,7 @@ fn reached(
     if scroll == 0 {
         return 0;
     }
-    let mut ink = Inked::new(transcript, look, cache);
+    let mut ink = EntryRenderer::new(transcript, look, cache);
     let mut counted = 0_usize;
     for (index, entry) in transcript.entries.iter().enumerate().rev() {
         counted += ink.count_all(index, entry);
@@ -119,8 +119,8 @@ pub struct Below {
 }
 
 impl Below {
-    fn of(transcript: &Transcript, look: &Look, cache: &mut Cache, entries: usize) -> Self {
-        let mut ink = Inked::new(transcript, look, cache);
+    fn of(transcript: &Transcript, look: &ViewOptions, cache: &mut Cache, entries: usize) -> Self {
+        let mut ink = EntryRenderer::new(transcript, look, cache);
         let below = transcript.entries.iter().enumerate().skip(entries);
         let rows = below.map(|(index, entry)| ink.count_all(index, entry));
         Self {
@@ -134,7 +134,7 @@ impl Below {
 /// The scroll position after new rows `below` have arrived: the visible rows stay, as far as possible.
 pub fn scrolled(
     transcript: &Transcript,
-    look: &Look,
+    look: &ViewOptions,
     cache: &mut Cache,
     below: &mut Option<Below>,
     scroll: usize,
@@ -159,12 +159,12 @@ pub fn scrolled(
 /// The lines of one entry. `open`: with all that it holds.
 pub fn entry(
     entry: &Entry,
-    look: &Look,
+    look: &ViewOptions,
     cache: &mut Cache,
     generation: u64,
     open: bool,
 ) -> Vec<Line<'static>> {
-    let mut ink = Inked::one(generation, look, cache, open);
+    let mut ink = EntryRenderer::one(generation, look, cache, open);
     let all = (0..parts(entry)).flat_map(|part| {
         let lines = ink.lines(entry, part);
         lines.iter().cloned().collect::<Vec<_>>()
@@ -196,7 +196,7 @@ impl Back {
 
     fn entry(
         &mut self,
-        ink: &mut Inked<'_>,
+        ink: &mut EntryRenderer<'_>,
         index: usize,
         entry: &Entry,
         parts: std::ops::Range<usize>,

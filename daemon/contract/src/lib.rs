@@ -36,7 +36,7 @@ pub use image::{ImageError, OutcomeImage};
 pub use memory::{ExternalChanges, KnownState, MemorySnapshot, ToolMemory};
 pub use prompt_signals::{has_phrase, listed_items, weight};
 pub use proto::record::Quarantined;
-pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbounded};
+pub use provider::{Part, Permit, Provider, ProviderError, Request, RequestEnvironment, Unbounded};
 pub use sandbox_spec::{KnownRepositories, SandboxSpec, SandboxStrength};
 pub use scrub::scrub;
 pub use secret::Secret;

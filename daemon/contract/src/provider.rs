@@ -24,7 +24,7 @@ pub struct Request {
     /// Assistant messages that the conversation holds already (a cassette finds its place by it).
     pub answered: u64,
     /// Where a provider that is a program runs.
-    pub ground: Ground,
+    pub ground: RequestEnvironment,
     /// Whether it may be sent: asked by whoever sends it, when it does.
     pub permit: Arc<dyn Permit>,
 }
@@ -55,7 +55,7 @@ impl Permit for Unbounded {
 
 /// What a program of a session runs with.
 #[derive(Clone, Debug, Default)]
-pub struct Ground {
+pub struct RequestEnvironment {
     pub session: Pid,
     /// The session's working directory.
     pub cwd: PathBuf,

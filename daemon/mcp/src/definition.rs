@@ -14,7 +14,7 @@ const BEFORE: usize = 100;
 
 /// What is kept of an approved definition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptDefinition {
+pub struct ApprovedDefinition {
     /// What the approval is bound to.
     pub hash: String,
     pub description: String,
@@ -22,7 +22,7 @@ pub struct KeptDefinition {
     pub schema: String,
 }
 
-impl KeptDefinition {
+impl ApprovedDefinition {
     /// Of a tool as it is listed.
     #[must_use]
     pub fn new(tool: &ListedTool) -> Self {
@@ -37,8 +37,8 @@ impl KeptDefinition {
 /// The lines of a change, signed as in a diff. `before`: what was approved, if it is known. `target`: the command or address of
 /// the server.
 #[must_use]
-pub fn change(before: Option<&KeptDefinition>, tool: &ListedTool, target: &str) -> String {
-    let now = KeptDefinition::new(tool);
+pub fn change(before: Option<&ApprovedDefinition>, tool: &ListedTool, target: &str) -> String {
+    let now = ApprovedDefinition::new(tool);
     let Some(before) = before else {
         return signed('+', "description", &excerpt(&now.description, 0));
     };
@@ -108,7 +108,7 @@ mod tests {
     }
 
     fn changed(before: (&str, Value), now: (&str, Value)) -> String {
-        let before = KeptDefinition::new(&tool(before.0, before.1));
+        let before = ApprovedDefinition::new(&tool(before.0, before.1));
         change(Some(&before), &tool(now.0, now.1), "run it")
     }
 

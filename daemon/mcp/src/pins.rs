@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::definition::KeptDefinition;
+use crate::definition::ApprovedDefinition;
 
 /// The file of hashes.
 const FILE: &str = "approved.json";
@@ -28,7 +28,7 @@ pub struct ApprovedDefinitions {
 #[derive(Debug, Default)]
 struct Known {
     hashes: BTreeMap<String, String>,
-    definitions: BTreeMap<String, KeptDefinition>,
+    definitions: BTreeMap<String, ApprovedDefinition>,
 }
 
 impl ApprovedDefinitions {
@@ -56,14 +56,14 @@ impl ApprovedDefinitions {
 
     /// The definition of this tool that was approved, as far as it is kept.
     #[must_use]
-    pub fn kept(&self, key: &str) -> Option<KeptDefinition> {
+    pub fn kept(&self, key: &str) -> Option<ApprovedDefinition> {
         let known = self.lock();
         let kept = known.definitions.get(key)?;
         (known.hashes.get(key) == Some(&kept.hash)).then(|| kept.clone())
     }
 
     /// This definition was approved: a call of it runs.
-    pub fn approve(&self, key: &str, definition: KeptDefinition) {
+    pub fn approve(&self, key: &str, definition: ApprovedDefinition) {
         let mut known = self.lock();
         let hash = known.hashes.get(key);
         if hash != Some(&definition.hash) {
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_definition_is_other_only_after_one_was_approved_and_that_outlives_the_daemon() {
         let dir = tempfile::tempdir().unwrap();
-        let definition = |hash: &str| KeptDefinition {
+        let definition = |hash: &str| ApprovedDefinition {
             hash: hash.to_owned(),
             description: format!("number {hash}"),
             schema: String::new(),

@@ -514,7 +514,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_usable_once_is_usable_as_it_is(schema in any_schema()) {
+        fn usable_schema_is_unchanged_by_a_second_pass(schema in any_schema()) {
             let Value::Object(schema) = schema else { return Ok(()) };
             let Ok(usable) = usable(&schema) else { return Ok(()) };
             prop_assert_eq!(&usable["type"], "object");

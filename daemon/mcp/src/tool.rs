@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::client::{CallError, Connection, LinkDecision, ToolRequest, ToolResult};
 use crate::config::{ConfigScope, ReadOnlyPolicy, Transport};
-use crate::definition::{self, KeptDefinition};
+use crate::definition::{self, ApprovedDefinition};
 use crate::listing::ListedTool;
 use crate::output;
 use crate::pins::ApprovedDefinitions;
@@ -156,7 +156,7 @@ impl ServerTool {
             )));
         }
         self.approved
-            .approve(&self.key, KeptDefinition::new(&self.listed));
+            .approve(&self.key, ApprovedDefinition::new(&self.listed));
         Ok(())
     }
 

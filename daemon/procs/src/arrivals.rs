@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use contract::{ChildEvent, Quarantined};
 use proto::Pid;
-use sandbox::{AbsentName, Arrival, HeldFile, HeldLook, Moved, Quarantine};
+use sandbox::{AbsentName, Arrival, HeldFile, HeldLook, Quarantine, QuarantineOutcome};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
@@ -401,13 +401,13 @@ fn search(quarantine: &Quarantine, session: Pid, watched: &Watched) -> Vec<Quara
 /// Moves one thing away. `None`: it was gone.
 fn take(quarantine: &Quarantine, session: Pid, arrival: &Arrival) -> Option<Quarantined> {
     match quarantine.take(&session.0.to_string(), arrival) {
-        Ok(Moved::To(kept)) => Some(Quarantined {
+        Ok(QuarantineOutcome::To(kept)) => Some(Quarantined {
             path: arrival.path.to_string_lossy().into_owned(),
             kept: Some(kept.to_string_lossy().into_owned()),
             restored: false,
             problem: None,
         }),
-        Ok(Moved::Gone) => None,
+        Ok(QuarantineOutcome::Gone) => None,
         Err(error) => Some(stuck(&arrival.path, &error)),
     }
 }

@@ -133,7 +133,7 @@ impl DaemonSupervisor {
     /// Kills all remaining processes of an ended daemon. Returns false if a process is left because
     /// it has other rights or hangs in the kernel.
     #[must_use]
-    pub fn bury(&self) -> bool {
+    pub fn kill_leftovers(&self) -> bool {
         let end = Instant::now() + BURIAL;
         loop {
             match wait(WaitOptions::NOHANG) {

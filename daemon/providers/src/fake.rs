@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract::spawn::{ChildControl, ChildExit};
-use contract::{Child, ChildEvent, Command, Ground, Request, Secret, Spawn, SpawnError};
+use contract::{
+    Child, ChildEvent, Command, Request, RequestEnvironment, Secret, Spawn, SpawnError,
+};
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use proto::Pid;
@@ -360,7 +362,7 @@ pub(crate) fn request() -> Request {
         key: Some(Secret::new("sk-acme-0123456789".to_owned())),
         attempt: 1,
         answered: 0,
-        ground: Ground::default(),
+        ground: RequestEnvironment::default(),
         permit: std::sync::Arc::new(contract::Unbounded),
     }
 }

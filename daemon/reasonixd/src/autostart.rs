@@ -19,9 +19,9 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 
 use crate::daemon::{Daemon, blocking};
-use crate::gate::Guest;
+use crate::gate::AdmissionGuard;
 use crate::settings::Loaded;
-use crate::settings::autostart::{Autostart, AutostartEntry, AutostartGoal, AutostartWhat};
+use crate::settings::autostart::{Autostart, AutostartAction, AutostartEntry, AutostartGoal};
 
 /// How long clients wait for entries that are required. One that takes longer is reported like any other: a client waits
 /// 5 s for a daemon.
@@ -58,8 +58,8 @@ pub fn check(loaded: &Loaded, user_home: &Path) -> Result<(), String> {
 /// What can be known of an entry without starting it. Blocks.
 fn look(entry: &AutostartEntry, servers: &Servers, user_home: &Path) -> Result<(), String> {
     let dir = match &entry.what {
-        AutostartWhat::Goal(goal) => &goal.dir,
-        AutostartWhat::Server { name, dir } => {
+        AutostartAction::Goal(goal) => &goal.dir,
+        AutostartAction::Server { name, dir } => {
             configured(servers, name)?;
             dir.as_deref().unwrap_or(user_home)
         }
@@ -129,8 +129,8 @@ pub async fn begin(daemon: &Arc<Daemon>, loaded: &Loaded) -> Result<Vec<Arc<Serv
             continue;
         }
         match &entry.what {
-            AutostartWhat::Goal(goal) => goals.push((entry.clone(), goal.clone())),
-            AutostartWhat::Server { name, dir } => {
+            AutostartAction::Goal(goal) => goals.push((entry.clone(), goal.clone())),
+            AutostartAction::Server { name, dir } => {
                 let dir = dir.clone().unwrap_or_else(|| daemon.user_home.clone());
                 let server = daemon.mcp.server(configured(&loaded.servers, name)?, &dir);
                 kept.push(Arc::clone(&server));
@@ -186,7 +186,7 @@ fn note(daemon: &Daemon, outcome: Outcome, problems: &mut Vec<String>) {
 async fn start_goals(
     daemon: Arc<Daemon>,
     goals: Vec<(AutostartEntry, Box<AutostartGoal>)>,
-    _guest: Guest,
+    _guest: AdmissionGuard,
     report: mpsc::UnboundedSender<Outcome>,
 ) {
     for (entry, goal) in goals {
@@ -285,8 +285,8 @@ pub async fn checks(daemon: &Daemon, loaded: &Loaded) -> Vec<Check> {
     let mut checks = Vec::new();
     for entry in &loaded.autostart.entries {
         let (level, text, hint) = match &entry.what {
-            AutostartWhat::Goal(goal) => of_goal(daemon, &entry.name, goal).await,
-            AutostartWhat::Server { name, dir } => {
+            AutostartAction::Goal(goal) => of_goal(daemon, &entry.name, goal).await,
+            AutostartAction::Server { name, dir } => {
                 let dir = dir.as_deref().unwrap_or(&daemon.user_home);
                 of_server(daemon, &loaded.servers, name, dir)
             }

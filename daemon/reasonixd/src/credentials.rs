@@ -29,7 +29,7 @@ const HEADER: &str = "# Keys of providers and logins to MCP servers, kept by Rea
 
 /// Where a key of the daemon's own comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyFrom {
+pub enum KeySource {
     /// The `.env` of a trusted working directory.
     Dotenv,
     /// The store.
@@ -38,7 +38,7 @@ pub enum KeyFrom {
     Environment,
 }
 
-impl KeyFrom {
+impl KeySource {
     /// As `provider.list` names it.
     pub fn word(self) -> &'static str {
         match self {
@@ -66,11 +66,14 @@ impl Own {
     }
 
     /// The key, and its source: the source nearest to the work counts first.
-    pub fn get(&self, variable: &str) -> Option<(Secret, KeyFrom)> {
-        let dotenv = self.dotenv.get(variable).map(|key| (key, KeyFrom::Dotenv));
-        let kept = dotenv.or_else(|| self.store.get(variable).map(|key| (key, KeyFrom::Store)));
+    pub fn get(&self, variable: &str) -> Option<(Secret, KeySource)> {
+        let dotenv = self
+            .dotenv
+            .get(variable)
+            .map(|key| (key, KeySource::Dotenv));
+        let kept = dotenv.or_else(|| self.store.get(variable).map(|key| (key, KeySource::Store)));
         kept.map(|(key, from)| (key.clone(), from))
-            .or_else(|| Some((environment(variable)?, KeyFrom::Environment)))
+            .or_else(|| Some((environment(variable)?, KeySource::Environment)))
     }
 
     /// The variables whose keys are in the store.

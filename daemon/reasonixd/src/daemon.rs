@@ -15,10 +15,10 @@ use store::home::Home;
 use uuid::Uuid;
 
 use crate::credentials::{Own, Store};
-use crate::gate::{Gate, Guest, ShutdownReason};
-use crate::hold::Hold;
+use crate::gate::{AdmissionGuard, Gate, ShutdownReason};
+use crate::hold::LockedHome;
 use crate::rpc::Clients;
-use crate::settings::kept::KeptFiles;
+use crate::settings::kept::PermissionFiles;
 use crate::settings::{self, Life, Loaded};
 use crate::stop_request;
 use crate::version::version;
@@ -35,12 +35,12 @@ pub struct Daemon {
     pub started_at: Stamp,
     pub instance: Uuid,
     pub gate: Arc<Gate>,
-    pub hold: Hold,
+    pub hold: LockedHome,
     /// As they were when the daemon started.
     pub life: Life,
     pub problems: Problems,
     /// The rules that are always allowed, by workspace.
-    pub kept: Arc<KeptFiles>,
+    pub kept: Arc<PermissionFiles>,
     /// The MCP servers of all sessions.
     pub mcp: Arc<mcp::Pool>,
     /// The logins to them.
@@ -172,7 +172,7 @@ impl Daemon {
     ///
     /// # Errors
     /// As [`Gate::work`].
-    pub fn admit(&self) -> Result<Guest, Failure> {
+    pub fn admit(&self) -> Result<AdmissionGuard, Failure> {
         if self.hold.is_lost() {
             // Not only at the next look: a file made now would be made in another home, or nowhere.
             self.gate.ask(ShutdownReason::HomeGone);

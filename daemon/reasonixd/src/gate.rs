@@ -54,14 +54,14 @@ struct State {
 }
 
 /// Somebody who is in. Dropped: they have left.
-pub struct Guest(Arc<Gate>);
+pub struct AdmissionGuard(Arc<Gate>);
 
-impl Drop for Guest {
+impl Drop for AdmissionGuard {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.guests = state.guests.saturating_sub(1);
         // The count starts when they go, not when they came.
-        state.idle.stir();
+        state.idle.mark_active();
     }
 }
 
@@ -81,24 +81,24 @@ impl Gate {
     }
 
     /// Somebody is there: as long as the guest lives, the daemon is not unused.
-    pub fn enter(self: &Arc<Self>) -> Guest {
+    pub fn enter(self: &Arc<Self>) -> AdmissionGuard {
         let mut state = self.lock();
         state.guests += 1;
-        state.idle.stir();
-        Guest(Arc::clone(self))
+        state.idle.mark_active();
+        AdmissionGuard(Arc::clone(self))
     }
 
     /// Lets new work in: it counts as a guest until it is done.
     ///
     /// # Errors
     /// `shutting_down` once the daemon is to go in any way: else it would never come to it. `storage`: there is no home.
-    pub fn work(self: &Arc<Self>) -> Result<Guest, Failure> {
+    pub fn work(self: &Arc<Self>) -> Result<AdmissionGuard, Failure> {
         let mut state = self.lock();
         match *self.leave.borrow() {
             None => {
                 state.guests += 1;
-                state.idle.stir();
-                Ok(Guest(Arc::clone(self)))
+                state.idle.mark_active();
+                Ok(AdmissionGuard(Arc::clone(self)))
             }
             Some(ShutdownReason::HomeGone) => Err(home_gone()),
             Some(_) => Err(leaving()),

@@ -19,7 +19,7 @@ type Identity = (u64, u64, Option<SystemTime>);
 
 /// The home as it was when it was locked.
 #[derive(Debug)]
-pub struct Hold {
+pub struct LockedHome {
     root: PathBuf,
     socket: PathBuf,
     home: Identity,
@@ -43,7 +43,7 @@ enum LockFileState {
     Another,
 }
 
-impl Hold {
+impl LockedHome {
     /// Remembers the home. Called when its lock has just been taken.
     ///
     /// # Errors
@@ -133,10 +133,10 @@ fn identity(path: &Path) -> io::Result<Identity> {
 mod tests {
     use super::*;
 
-    fn held(path: &Path) -> (Home, HomeLock, Hold) {
+    fn held(path: &Path) -> (Home, HomeLock, LockedHome) {
         let home = Home::open(path).expect("a home");
         let lock = HomeLock::acquire(&home, Path::new("socket")).expect("its lock");
-        let hold = Hold::of(&home, Path::new("socket")).expect("its identity");
+        let hold = LockedHome::of(&home, Path::new("socket")).expect("its identity");
         (home, lock, hold)
     }
 

@@ -23,14 +23,14 @@ pub struct Idle {
 
 impl Idle {
     /// Something is going on, or was between two looks: the count starts over.
-    pub fn stir(&mut self) {
+    pub fn mark_active(&mut self) {
         self.since = None;
     }
 
     /// Looks, and says whether it is time to go. `now` is on the boot clock; without a `limit` it never is.
     pub fn look(&mut self, seen: Activity, now: Duration, limit: Option<Duration>) -> bool {
         if seen.guests > 0 || seen.work {
-            self.stir();
+            self.mark_active();
             return false;
         }
         let since = *self.since.get_or_insert(now);

@@ -9,7 +9,7 @@ const DONE: &str = "REASONIX_SHED";
 
 /// Closes every inherited descriptor but the first three, by restarting the program without them. Returns if there
 /// are none, which is the usual case, or if it cannot be done: then they stay, as they would anywhere else.
-pub fn shed() {
+pub fn close_inherited_descriptors() {
     if std::env::var_os(DONE).is_some() || !has_any() {
         return;
     }

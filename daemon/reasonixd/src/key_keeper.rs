@@ -63,9 +63,9 @@ fn note(kept: &mut BySession, session: Option<SessionId>, keys: KeysByVariable) 
 
 /// The parent's side, over all daemons that it starts.
 #[derive(Default)]
-pub struct KeptByParent(BySession);
+pub struct ParentKeyStore(BySession);
 
-impl KeptByParent {
+impl ParentKeyStore {
     /// Begins to keep for a daemon. Gives the descriptor that becomes its standard input, and the end of the work: it
     /// comes when the daemon has ended, with the kept keys.
     ///
@@ -103,14 +103,14 @@ impl KeptByParent {
 }
 
 /// The daemon's side.
-pub struct ParentKeeper {
+pub struct ParentKeyKeeper {
     /// `None`: there is no parent that keeps anything, or it does not listen any more.
     parent: Mutex<Option<UnixStream>>,
     /// The same as the parent has: a session may be loaded more than once.
     kept: Mutex<BySession>,
 }
 
-impl ParentKeeper {
+impl ParentKeyKeeper {
     /// A daemon without a parent: keys end with it.
     pub fn nobody() -> Self {
         Self {
@@ -149,7 +149,7 @@ impl ParentKeeper {
     }
 }
 
-impl KeyKeeper for ParentKeeper {
+impl KeyKeeper for ParentKeyKeeper {
     fn keep(&self, session: Option<SessionId>, keys: &KeysByVariable) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         note(&mut kept, session, keys.clone());
@@ -181,9 +181,9 @@ mod tests {
     }
 
     /// A daemon that begins, does something and ends.
-    fn life(kept: KeptByParent, lived: impl FnOnce(&ParentKeeper)) -> KeptByParent {
+    fn life(kept: ParentKeyStore, lived: impl FnOnce(&ParentKeyKeeper)) -> ParentKeyStore {
         let (stdin, attending) = kept.serve().expect("a keeper");
-        let daemon = ParentKeeper::of(UnixStream::from(stdin)).expect("the kept keys");
+        let daemon = ParentKeyKeeper::of(UnixStream::from(stdin)).expect("the kept keys");
         lived(&daemon);
         drop(daemon);
         attending.join().expect("the end")
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn the_next_daemon_has_what_the_last_one_kept_and_not_what_it_forgot() {
         let (first, second) = (SessionId::new(), SessionId::new());
-        let kept = life(KeptByParent::default(), |daemon| {
+        let kept = life(ParentKeyStore::default(), |daemon| {
             daemon.keep(None, &keys("for all"));
             daemon.keep(Some(first), &keys("old"));
             daemon.keep(Some(first), &keys("new"));
@@ -217,7 +217,7 @@ mod tests {
     fn more_keys_than_a_socket_holds_are_handed_over() {
         let many: Vec<_> = (0..500).map(|_| SessionId::new()).collect();
         let long = keys(&"k".repeat(8_000));
-        let kept = life(KeptByParent::default(), |daemon| {
+        let kept = life(ParentKeyStore::default(), |daemon| {
             many.iter()
                 .for_each(|session| daemon.keep(Some(*session), &long));
         });
@@ -231,9 +231,10 @@ mod tests {
 
     #[test]
     fn a_parent_that_is_gone_ends_no_daemon() {
-        let (stdin, attending) = KeptByParent::default().serve().expect("a keeper");
+        let (stdin, attending) = ParentKeyStore::default().serve().expect("a keeper");
         let stream = UnixStream::from(stdin);
-        let daemon = ParentKeeper::of(stream.try_clone().expect("a copy")).expect("nothing kept");
+        let daemon =
+            ParentKeyKeeper::of(stream.try_clone().expect("a copy")).expect("nothing kept");
         stream.shutdown(std::net::Shutdown::Both).expect("cut");
         attending.join().expect("the end");
         daemon.keep(None, &keys("old"));

@@ -51,11 +51,11 @@ pub fn main_of(version: &'static str) -> ExitCode {
         // First of all and before any runtime: this is how every command of every tool is started.
         Some("child") => exit(procs::child::child_main()),
         None => {
-            inherited::shed();
+            inherited::close_inherited_descriptors();
             parent::run()
         }
         Some("serve") => {
-            inherited::shed();
+            inherited::close_inherited_descriptors();
             let keys_on_stdin = arguments
                 .next()
                 .is_some_and(|next| next == key_keeper::ARGUMENT);

@@ -20,8 +20,8 @@ use tokio_util::sync::CancellationToken;
 use crate::daemon::Daemon;
 use crate::ending::{self, Budget};
 use crate::gate::{Gate, ShutdownReason};
-use crate::hold::Hold;
-use crate::key_keeper::ParentKeeper;
+use crate::hold::LockedHome;
+use crate::key_keeper::ParentKeyKeeper;
 use crate::rpc::{self, Socket};
 use crate::settings::{Life, Loaded};
 use crate::version::version;
@@ -131,14 +131,14 @@ fn start_runtime() -> std::io::Result<Runtime> {
 }
 
 /// Who keeps keys across a crash.
-fn key_keeper(keys_on_stdin: bool) -> ParentKeeper {
-    match keys_on_stdin.then(ParentKeeper::on_stdin) {
+fn key_keeper(keys_on_stdin: bool) -> ParentKeyKeeper {
+    match keys_on_stdin.then(ParentKeyKeeper::on_stdin) {
         Some(Ok(keeper)) => keeper,
         Some(Err(error)) => {
             tracing::warn!(%error, "the parent keeps no keys: a crash would lose them");
-            ParentKeeper::nobody()
+            ParentKeyKeeper::nobody()
         }
-        None => ParentKeeper::nobody(),
+        None => ParentKeyKeeper::nobody(),
     }
 }
 
@@ -155,7 +155,7 @@ pub struct Start {
     /// What may hold commands. A test's own binary is not a helper, and must not be started as one.
     pub layers: procs::BackendChoice,
     pub gate: Arc<Gate>,
-    pub key_keeper: Arc<ParentKeeper>,
+    pub key_keeper: Arc<ParentKeyKeeper>,
     /// Our parent is the one that starts a daemon again after a crash: only that one keeps keys.
     pub is_restarted: bool,
 }
@@ -262,7 +262,7 @@ fn fail(error: &dyn std::error::Error) -> ExitCode {
 pub async fn live(start: &Start) -> anyhow::Result<()> {
     let gate = &start.gate;
     let started = Instant::now();
-    let hold = Hold::of(&start.home, &start.paths.socket)?;
+    let hold = LockedHome::of(&start.home, &start.paths.socket)?;
     let socket = Socket::bind(&start.paths.socket)?;
     // If the start fails, the daemon is dropped before its temporary files.
     let Parts {

@@ -15,7 +15,7 @@ use proto::paths::Paths;
 use rustix::process::{Signal, setsid};
 use store::lock::ParentLock;
 
-use crate::key_keeper::{self, KeptByParent};
+use crate::key_keeper::{self, ParentKeyStore};
 use crate::lifecycle;
 
 /// Restarts within `WINDOW`; after that it gives up.
@@ -42,7 +42,7 @@ pub fn run() -> ExitCode {
         HomeParent::Another => return ExitCode::SUCCESS,
     };
     let mut crashes: VecDeque<Instant> = VecDeque::new();
-    let mut kept = KeptByParent::default();
+    let mut kept = ParentKeyStore::default();
     loop {
         let keeping = match start(&ward, kept) {
             Ok(keeping) => keeping,
@@ -61,7 +61,7 @@ pub fn run() -> ExitCode {
         };
         // Before another daemon begins: what the last one left would be nobody's. What cannot be killed, because it
         // runs with other rights or hangs in the kernel, keeps nobody from going on.
-        let _ = ward.bury();
+        let _ = ward.kill_leftovers();
         let crashed = status.signal().is_some() || status.code() == Some(PANICKED);
         if !crashed || !wanted.load(Ordering::SeqCst) {
             return crate::exit(status.code().unwrap_or(1));
@@ -123,7 +123,10 @@ const ARENAS: &str = "MALLOC_ARENA_MAX";
 const LARGE: (&str, &str) = ("MALLOC_MMAP_THRESHOLD_", "131072");
 
 /// Starts a daemon that gets the keys which are kept, and has new ones kept until it ends.
-fn start(ward: &DaemonSupervisor, kept: KeptByParent) -> std::io::Result<JoinHandle<KeptByParent>> {
+fn start(
+    ward: &DaemonSupervisor,
+    kept: ParentKeyStore,
+) -> std::io::Result<JoinHandle<ParentKeyStore>> {
     let (stdin, keeping) = kept.serve()?;
     ward.start(daemon(stdin.into())?)?;
     Ok(keeping)

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use contract::{Spawn as _, ToolSet};
 use mcp::SandboxedStart;
-use session::{KeptRules as _, Layered, ProgramSandbox};
+use session::{PersistedRules as _, ProgramSandbox, RuleLayer};
 use store::home::Home;
 
-use crate::settings::kept::KeptFiles;
+use crate::settings::kept::PermissionFiles;
 use crate::settings::{self, Settings};
 
 /// Reads the settings at each start: files are small, and others change them.
@@ -17,7 +17,7 @@ pub struct ServerSandboxes {
     pub user_home: PathBuf,
     pub known_tools: ToolSet,
     pub procs: Arc<procs::Procs>,
-    pub kept: Arc<KeptFiles>,
+    pub kept: Arc<PermissionFiles>,
     /// Directories that no tool touches, and that of all temporary files.
     pub masked: Vec<PathBuf>,
 }
@@ -32,7 +32,7 @@ impl ServerSandboxes {
         let configured = settings.workspace_root.as_deref();
         let root = session::workspace_root(configured, cwd, &self.user_home);
         let kept = self.kept.of(&root);
-        layers.push(Layered {
+        layers.push(RuleLayer {
             layer: policy::Layer::Persisted,
             rules: (*kept.in_force().1).clone(),
             origin: kept.origin(),
@@ -78,15 +78,15 @@ pub fn rule_layers(
     home: &Home,
     settings: &Settings,
     project: Option<&settings::Project>,
-) -> Vec<Layered> {
+) -> Vec<RuleLayer> {
     vec![
-        Layered {
+        RuleLayer {
             layer: policy::Layer::User,
             rules: settings.user_rules.clone(),
             origin: home.config().display().to_string(),
             trusted: true,
         },
-        Layered {
+        RuleLayer {
             layer: policy::Layer::Project,
             rules: settings.project_rules.clone(),
             // Not what else the project brings, such as its `.env`.

@@ -10,18 +10,18 @@ use knowledge::memory::FactStores;
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
 use session::{
-    AgentModels, Assembly, Bundle, Effort, Guards, KeptRules, KeyKeeper, ModelSetup, Profile,
-    ServerContent, Setup, Terms, ToolsNow,
+    AgentModels, Assembly, DirectoryPolicy, Effort, Guards, KeyKeeper, ModelSetup, PersistedRules,
+    PresetOptions, Profile, ServerContent, Setup, ToolsNow,
 };
 use store::home::Home;
 use turn::Limits;
 use workspace::Workspace;
 
 use crate::credentials::{Own, Store};
-use crate::key_keeper::ParentKeeper;
+use crate::key_keeper::ParentKeyKeeper;
 use crate::server_content::PoolContent;
 use crate::server_sandbox::rule_layers;
-use crate::settings::kept::KeptFiles;
+use crate::settings::kept::PermissionFiles;
 use crate::settings::{
     self, Loaded, Project, ProviderEntry, Settings, effort, facts, presets, shipped,
 };
@@ -47,9 +47,9 @@ pub struct Wire {
     /// Where sessions have their temporary directories. `None`: it could not be made.
     pub temp: Option<PathBuf>,
     /// The rules that are always allowed, by workspace.
-    pub kept: Arc<KeptFiles>,
+    pub kept: Arc<PermissionFiles>,
     /// Where keys outlive a crash.
-    pub key_keeper: Arc<ParentKeeper>,
+    pub key_keeper: Arc<ParentKeyKeeper>,
     /// Where requests of all sessions wait for their turn.
     pub brokers: Arc<Brokers>,
     /// The MCP servers of all sessions.
@@ -424,7 +424,7 @@ impl Assembly for Wire {
         self.find(&loaded, model, resolve).map(|(_, model)| model)
     }
 
-    fn preset(&self, cwd: &Path, name: &str, now: Option<&str>) -> Result<Bundle, Failure> {
+    fn preset(&self, cwd: &Path, name: &str, now: Option<&str>) -> Result<PresetOptions, Failure> {
         let loaded = self.load(cwd);
         let settings = &loaded.settings;
         let mut bundle = presets::bundle(settings, name)?;
@@ -484,7 +484,7 @@ impl Assembly for Wire {
         self.load(cwd).hooks
     }
 
-    fn terms(&self, cwd: &Path) -> Terms {
+    fn terms(&self, cwd: &Path) -> DirectoryPolicy {
         let loaded = self.load(cwd);
         let choice = tools_choice(&loaded.settings, mcp::FirstListing::Skip);
         let servers = &loaded.servers.servers;
@@ -492,7 +492,7 @@ impl Assembly for Wire {
         let settings = loaded.settings;
         let project = loaded.project.as_ref();
         let trusted = project.is_none_or(|project| project.config_trusted);
-        Terms {
+        DirectoryPolicy {
             layers: rule_layers(&self.home, &settings, project),
             approval_mode: settings.options.approval_mode.unwrap_or_default(),
             trusted,
@@ -535,7 +535,7 @@ impl Assembly for Wire {
         Some(self.guards.read(home, cwd, user_home, load, pick))
     }
 
-    fn kept_rules(&self, root: &Path) -> Arc<dyn KeptRules> {
+    fn kept_rules(&self, root: &Path) -> Arc<dyn PersistedRules> {
         self.kept.of(root)
     }
 

@@ -47,7 +47,7 @@ pub use held_file::{HeldFile, HeldLook};
 pub use join::join_on_start;
 pub use network_namespace::{NetworkNamespace, enter_on_start};
 pub use plan::{MountPlan, MountStep, PlanError};
-pub use quarantine::{Moved, Quarantine};
+pub use quarantine::{Quarantine, QuarantineOutcome};
 pub use repositories::{FoundRepositories, new_repositories};
 pub use restrictions::ProcessRestrictions;
 pub use sockets::SocketRules;

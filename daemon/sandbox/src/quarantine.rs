@@ -31,7 +31,7 @@ pub struct Quarantine {
 
 /// Where something is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Moved {
+pub enum QuarantineOutcome {
     /// In the quarantine, or beside its old name if it cannot be moved there.
     To(PathBuf),
     /// It was gone.
@@ -49,7 +49,7 @@ impl Quarantine {
     ///
     /// # Errors
     /// It is still in its place.
-    pub fn take(&self, session: &str, arrival: &Arrival) -> io::Result<Moved> {
+    pub fn take(&self, session: &str, arrival: &Arrival) -> io::Result<QuarantineOutcome> {
         let Arrival {
             path,
             parent,
@@ -62,8 +62,8 @@ impl Quarantine {
             let kept = path.file_name().unwrap_or(name);
             let at = slot.join(kept);
             match rename(parent, name, &to, kept) {
-                Ok(()) => Ok(Moved::To(at)),
-                Err(Errno::NOENT) => Ok(Moved::Gone),
+                Ok(()) => Ok(QuarantineOutcome::To(at)),
+                Err(Errno::NOENT) => Ok(QuarantineOutcome::Gone),
                 Err(Errno::XDEV) => copy_away(arrival, &at),
                 Err(error) => Err(error.into()),
             }
@@ -71,8 +71,8 @@ impl Quarantine {
         match moved {
             Ok(moved) => Ok(moved),
             Err(_) => beside(parent, name).map(|beside| match beside {
-                Some(beside) => Moved::To(path.with_file_name(beside)),
-                None => Moved::Gone,
+                Some(beside) => QuarantineOutcome::To(path.with_file_name(beside)),
+                None => QuarantineOutcome::Gone,
             }),
         }
     }
@@ -208,7 +208,7 @@ fn within(parent: &OwnedFd, name: &OsStr) -> PathBuf {
 }
 
 /// Frees the name at once, and copies to another disk.
-fn copy_away(arrival: &Arrival, to: &Path) -> io::Result<Moved> {
+fn copy_away(arrival: &Arrival, to: &Path) -> io::Result<QuarantineOutcome> {
     let Arrival {
         path,
         parent,
@@ -216,7 +216,7 @@ fn copy_away(arrival: &Arrival, to: &Path) -> io::Result<Moved> {
         at_once: _,
     } = arrival;
     let Some(freed) = beside(parent, name)? else {
-        return Ok(Moved::Gone);
+        return Ok(QuarantineOutcome::Gone);
     };
     let from = within(parent, &freed);
     let copied = copy_tree(&from, to).and_then(|()| {
@@ -226,11 +226,11 @@ fn copy_away(arrival: &Arrival, to: &Path) -> io::Result<Moved> {
     match copied {
         Ok(()) => {
             remove(&from);
-            Ok(Moved::To(to.to_path_buf()))
+            Ok(QuarantineOutcome::To(to.to_path_buf()))
         }
         Err(_) => {
             remove(to);
-            Ok(Moved::To(path.with_file_name(freed)))
+            Ok(QuarantineOutcome::To(path.with_file_name(freed)))
         }
     }
 }

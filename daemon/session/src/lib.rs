@@ -24,13 +24,13 @@ pub use assembly::guards::Guards;
 pub use assembly::key_keeper::{KeyKeeper, KeysByVariable};
 pub use assembly::memory_settings::MemorySettings;
 pub use assembly::options::SAMPLES_MAX;
-pub use assembly::persisted_rules::KeptRules;
+pub use assembly::persisted_rules::PersistedRules;
 pub use assembly::reviewer_settings::ReviewerSettings;
 pub use assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
 pub use assembly::server_content::{ServerContent, ServerPrompt};
 pub use assembly::setup::{
-    Assembly, Bundle, Effort, Layered, ModelSetup, Pace, Profile, ProfileChoice, Setup, Terms,
-    ToolsNow,
+    Assembly, DirectoryPolicy, Effort, EffortChoice, ModelSetup, PresetOptions, Profile,
+    ProfileChoice, RuleLayer, Setup, ToolsNow,
 };
 pub use assembly::shared_budgets::SharedBudgets;
 pub use assembly::skill_settings::SkillSettings;

@@ -113,7 +113,7 @@ impl Step<'_> {
                 true => Voice::Session,
                 false => Voice::Steer,
             };
-            self.say_prompt(prompt, None, Vec::new(), voice);
+            self.append_prompt(prompt, None, Vec::new(), voice);
         }
         steers
     }

@@ -297,7 +297,7 @@ impl Step<'_> {
         if let Some(prompt) = self.missing_prompt() {
             let context = self.first_message_context();
             let voice = self.prompt_voice(prompt.prompt_id);
-            self.say_prompt(prompt, context, Vec::new(), voice);
+            self.append_prompt(prompt, context, Vec::new(), voice);
         }
     }
 

@@ -49,7 +49,7 @@ impl Step<'_> {
         let voice = self.prompt_voice(prompt.prompt_id);
         self.decide_plan_mode(&prompt, voice);
         self.decide_planning(&prompt, voice);
-        self.say_prompt(prompt, context, reported, voice);
+        self.append_prompt(prompt, context, reported, voice);
         self.report_added_limits();
         match self.facts.is_planning() {
             true => self.continue_planning(),
@@ -58,7 +58,7 @@ impl Step<'_> {
     }
 
     /// Appends a prompt as a message, after what the session works on (`context`, which tells of the files `reported`), the output of users' commands and with the contents of its references.
-    pub(crate) fn say_prompt(
+    pub(crate) fn append_prompt(
         &mut self,
         prompt: QueuedPrompt,
         context: Option<String>,

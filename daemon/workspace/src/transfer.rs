@@ -353,7 +353,7 @@ fn copy_file(
         step(WriteStep::Half).at("write", path)?;
     }
     staged
-        .dress(Some(from.meta.mode() & 0o777))
+        .set_owner_and_mode(Some(from.meta.mode() & 0o777))
         .at("write", path)?;
     step(WriteStep::Written).at("write", path)?;
     staged.file.sync_all().at("write", path)?;

@@ -162,7 +162,7 @@ impl StagedFile<'_> {
     }
 
     /// Gives the new file the owner and mode of the replaced one, or else `mode`.
-    pub(crate) fn dress(&self, mode: Option<u32>) -> io::Result<()> {
+    pub(crate) fn set_owner_and_mode(&self, mode: Option<u32>) -> io::Result<()> {
         if let Some(before) = &self.before {
             let meta = self.file.metadata()?;
             let owner = (before.uid != meta.uid()).then(|| rustix::fs::Uid::from_raw(before.uid));
@@ -339,7 +339,7 @@ fn fill(
     staged.file.write_all(one)?;
     step(WriteStep::Half)?;
     staged.file.write_all(two)?;
-    staged.dress(mode)?;
+    staged.set_owner_and_mode(mode)?;
     step(WriteStep::Written)?;
     staged.file.sync_all()?;
     staged.size = bytes.len() as u64;

@@ -124,7 +124,7 @@ impl Client {
         let launched = std::sync::Mutex::new(None);
         let none = BTreeMap::new();
         let mut connection = connect::establish(&options, &none, None, &launched).await?;
-        if let Some(pid) = replace::asked_aside(&options, &connection).await {
+        if let Some(pid) = replace::stop_older_daemon(&options, &connection).await {
             drop(connection);
             // One that does not go in time has got work after all: then it is still there, and answers or says why not.
             gone(pid, &launched, Some(STOP_MAX)).await;

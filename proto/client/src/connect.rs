@@ -20,7 +20,7 @@ use proto::{ErrorName, Failure};
 use tokio::task::JoinHandle;
 
 use crate::call::{self, CallError};
-use crate::lost::{DaemonFacts, Fate};
+use crate::lost::{DaemonFacts, LossCause};
 use crate::paths::Paths;
 use crate::start::{self, StartError};
 use crate::subscription::Routes;
@@ -262,11 +262,13 @@ impl<'a> Waiting<'a> {
     ) -> Result<(), ConnectError> {
         let fate = self.lost.map(|lost| lost.fate(&self.options.paths));
         match fate {
-            Some(Fate::Homeless) => {
+            Some(LossCause::Homeless) => {
                 let home = self.options.paths.home.clone();
                 return Err(ConnectError::Homeless { home });
             }
-            Some(Fate::Stopped) if self.started.is_none() => self.limit = self.options.stopped_max,
+            Some(LossCause::Stopped) if self.started.is_none() => {
+                self.limit = self.options.stopped_max
+            }
             _ => {}
         }
         match missed {
@@ -279,7 +281,7 @@ impl<'a> Waiting<'a> {
         }
         let after = self.limit;
         Err(match (self.started, fate) {
-            (None, Some(Fate::Stopped)) => ConnectError::Stopped { after },
+            (None, Some(LossCause::Stopped)) => ConnectError::Stopped { after },
             (None, Some(_)) => ConnectError::Gone { after },
             _ => ConnectError::Silent {
                 after,
@@ -291,7 +293,7 @@ impl<'a> Waiting<'a> {
     /// Nobody answers.
     fn absent(
         &mut self,
-        fate: Option<Fate>,
+        fate: Option<LossCause>,
         launched: &std::sync::Mutex<Option<Child>>,
     ) -> Result<(), ConnectError> {
         let may_start = match (self.options.start, fate) {
@@ -301,8 +303,11 @@ impl<'a> Waiting<'a> {
                 });
             }
             (Start::AtFirst | Start::Always, None) => true,
-            (Start::Always, Some(Fate::Crashed)) => self.begun.elapsed() >= RESTART_AFTER,
-            (Start::Always, Some(Fate::Stopped | Fate::Homeless | Fate::Unclear))
+            (Start::Always, Some(LossCause::Crashed)) => self.begun.elapsed() >= RESTART_AFTER,
+            (
+                Start::Always,
+                Some(LossCause::Stopped | LossCause::Homeless | LossCause::Unclear),
+            )
             | (Start::Never | Start::AtFirst, Some(_)) => false,
         };
         let due = match self.started {

@@ -10,7 +10,7 @@ use proto::live::{Delta, Partial};
 
 /// Texts of messages that are not finished.
 #[derive(Debug, Default)]
-pub struct Growing {
+pub struct PartialTexts {
     /// The streamed part of each.
     growing: HashMap<ItemId, String>,
     /// The streamed parts of those of this turn that broke off: they may be finished yet, after a crash of the daemon.
@@ -42,12 +42,12 @@ pub enum Synced {
 pub struct Finished<'a> {
     /// It was in progress until now.
     pub open: bool,
-    pub rest: Rest<'a>,
+    pub rest: TextRemainder<'a>,
 }
 
 /// How a finished text relates to the streamed part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest<'a> {
+pub enum TextRemainder<'a> {
     /// This follows it; often nothing.
     More(&'a str),
     /// Less was kept than was streamed.
@@ -56,7 +56,7 @@ pub enum Rest<'a> {
     Other(&'a str),
 }
 
-impl Growing {
+impl PartialTexts {
     /// The new part of a delta. After a gap there is none: the finished text contains the rest.
     pub fn grow(&mut self, delta: Delta) -> Option<Grown> {
         // A text that broke off and starts again has no new text yet.
@@ -133,10 +133,10 @@ impl Growing {
         let open = shown.is_some();
         let shown = shown.or(broken).unwrap_or_default();
         let rest = match text.strip_prefix(shown.as_str()) {
-            Some(rest) => Rest::More(rest),
+            Some(rest) => TextRemainder::More(rest),
             // The kept text may be shorter than the shown one.
-            None if shown.starts_with(text) => Rest::Less,
-            None => Rest::Other(text),
+            None if shown.starts_with(text) => TextRemainder::Less,
+            None => TextRemainder::Other(text),
         };
         Finished { open, rest }
     }

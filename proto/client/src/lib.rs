@@ -38,4 +38,4 @@ pub use call::{CallError, Client};
 pub use connect::{ConnectError, Listener, Options, SilenceNotice, Start};
 pub use event::{Content, DecodedEvent};
 pub use paths::Paths;
-pub use subscription::{Follow, Followed, From, Heard};
+pub use subscription::{Follow, FollowEvent, FollowFrom, FollowUpdate};

@@ -19,7 +19,7 @@ pub(crate) struct DaemonFacts {
 
 /// What may have become of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum LossCause {
     /// Nobody asked it to stop.
     Crashed,
     /// It was stopped, or handed over: who wants it again starts it.
@@ -40,23 +40,23 @@ impl DaemonFacts {
     }
 
     /// What became of it.
-    pub(crate) fn fate(&self, paths: &Paths) -> Fate {
+    pub(crate) fn fate(&self, paths: &Paths) -> LossCause {
         let now = match fs::metadata(&paths.home) {
             Ok(meta) => Some(identity(&meta)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(_) => return Fate::Unclear,
+            Err(_) => return LossCause::Unclear,
         };
         match (self.home, now) {
-            (None, _) => return Fate::Unclear,
-            (then, now) if then != now => return Fate::Homeless,
+            (None, _) => return LossCause::Unclear,
+            (then, now) if then != now => return LossCause::Homeless,
             _ => {}
         }
         // Written before a stop is acknowledged, and never removed.
         match fs::metadata(paths.home.join("run").join("stop")) {
-            Ok(meta) if modified_ms(&meta) >= self.started_at.0 => Fate::Stopped,
-            Ok(_) => Fate::Crashed,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Fate::Crashed,
-            Err(_) => Fate::Unclear,
+            Ok(meta) if modified_ms(&meta) >= self.started_at.0 => LossCause::Stopped,
+            Ok(_) => LossCause::Crashed,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => LossCause::Crashed,
+            Err(_) => LossCause::Unclear,
         }
     }
 }

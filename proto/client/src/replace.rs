@@ -16,7 +16,7 @@ use crate::start;
 use crate::version::{Skew, skew};
 
 /// Whether the daemon was asked to go, and goes: its process number is to be waited for.
-pub(crate) async fn asked_aside(options: &Options, connection: &Connection) -> Option<u32> {
+pub(crate) async fn stop_older_daemon(options: &Options, connection: &Connection) -> Option<u32> {
     let daemon = &connection.hello.daemon;
     let may = options.start != Start::Never && connection.hello.role == Role::Drive;
     if !may || skew(&options.version, &daemon.version) != Skew::ClientNewer {

@@ -23,7 +23,7 @@ use crate::whole::{self, Fetched, Pieces, WHOLE_MAX};
 
 use outage::Outage;
 pub(crate) use queue::Routes;
-use queue::{Queue, Taken};
+use queue::{Queue, QueueItem};
 
 /// How long a daemon that is on its way out may take to close the connection.
 const LEAVING_MAX: Duration = Duration::from_secs(20);
@@ -39,7 +39,7 @@ const BREAKS_MAX: u32 = 8;
 
 /// Where following starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum From {
+pub enum FollowFrom {
     /// With a snapshot, and the last so many durable events after it.
     Snapshot { backlog: u64 },
     /// With every durable event after this one.
@@ -48,7 +48,7 @@ pub enum From {
 
 /// What a follower sees.
 #[derive(Debug)]
-pub enum Followed {
+pub enum FollowEvent {
     Event(Box<DecodedEvent>),
     /// The connection was lost, and is there again. Durable events continue without a gap; deltas may have been
     /// missed, and the `sync` that follows says how far messages in progress have come.
@@ -60,12 +60,12 @@ pub enum Followed {
 
 /// The same for who wants to know, besides, why nothing comes.
 #[derive(Debug)]
-pub enum Heard {
-    Followed(Followed),
+pub enum FollowUpdate {
+    FollowEvent(FollowEvent),
     /// The connection was lost: it is being made again, which may take a while.
     Lost,
     /// The session's log cannot be written, and nothing comes until it can. Only if the caller waits for that
-    /// ([`Follow::bear`]).
+    /// ([`Follow::wait_while_unwritable`]).
     Unwritable(Box<Failure>),
 }
 
@@ -73,7 +73,7 @@ pub enum Heard {
 pub struct Follow {
     client: Client,
     session: String,
-    from: From,
+    from: FollowFrom,
     ephemeral: bool,
     attached: AttachOutput,
     epoch: Option<u64>,
@@ -109,13 +109,13 @@ impl Client {
     pub async fn follow(
         &self,
         session: &str,
-        from: From,
+        from: FollowFrom,
         ephemeral: bool,
     ) -> Result<Follow, CallError> {
         let (route, attached) = attach(self, session, from, None, ephemeral).await?;
         let last = match from {
-            From::After(seq) => Some(seq),
-            From::Snapshot { .. } => None,
+            FollowFrom::After(seq) => Some(seq),
+            FollowFrom::Snapshot { .. } => None,
         };
         Ok(Follow {
             client: self.clone(),
@@ -155,7 +155,7 @@ impl Follow {
     }
 
     /// Waits so long for a log that cannot be written, instead of failing at once: a disk may be full for a while.
-    pub fn bear(&mut self, most: Duration) {
+    pub fn wait_while_unwritable(&mut self, most: Duration) {
         self.patience = most;
     }
 
@@ -166,9 +166,9 @@ impl Follow {
     ///
     /// # Errors
     /// The daemon did not come back, or the session is gone.
-    pub async fn next(&mut self) -> Result<Followed, CallError> {
+    pub async fn next(&mut self) -> Result<FollowEvent, CallError> {
         loop {
-            if let Heard::Followed(followed) = self.heard().await? {
+            if let FollowUpdate::FollowEvent(followed) = self.heard().await? {
                 return Ok(followed);
             }
         }
@@ -178,17 +178,19 @@ impl Follow {
     ///
     /// # Errors
     /// As [`Follow::next`].
-    pub async fn heard(&mut self) -> Result<Heard, CallError> {
+    pub async fn heard(&mut self) -> Result<FollowUpdate, CallError> {
         loop {
             if let Some(event) = self.fetched().await? {
-                return Ok(Heard::Followed(Followed::Event(Box::new(event))));
+                return Ok(FollowUpdate::FollowEvent(FollowEvent::Event(Box::new(
+                    event,
+                ))));
             }
             let Some(route) = &self.route else {
                 if std::mem::take(&mut self.parted) {
-                    return Ok(Heard::Lost);
+                    return Ok(FollowUpdate::Lost);
                 }
                 if let Some(failure) = self.outage.as_mut().and_then(Outage::untold) {
-                    return Ok(Heard::Unwritable(failure));
+                    return Ok(FollowUpdate::Unwritable(failure));
                 }
                 self.written().await?;
                 match self.attach_again().await {
@@ -201,23 +203,25 @@ impl Follow {
                     attached => attached?,
                 }
                 if std::mem::take(&mut self.lost) {
-                    return Ok(Heard::Followed(Followed::Reconnected));
+                    return Ok(FollowUpdate::FollowEvent(FollowEvent::Reconnected));
                 }
                 continue;
             };
             match route.queue.next().await {
-                Taken::Event(event) => {
+                QueueItem::Event(event) => {
                     if let Some(event) = self.take(event)? {
-                        return Ok(Heard::Followed(Followed::Event(Box::new(event))));
+                        return Ok(FollowUpdate::FollowEvent(FollowEvent::Event(Box::new(
+                            event,
+                        ))));
                     }
                 }
-                Taken::Full => self.route = None,
-                Taken::Lost => {
+                QueueItem::Full => self.route = None,
+                QueueItem::Lost => {
                     self.route = None;
                     self.lost = true;
                     self.parted = true;
                 }
-                Taken::Ended(failure) => self.ended(failure)?,
+                QueueItem::Ended(failure) => self.ended(failure)?,
             }
         }
     }
@@ -301,7 +305,7 @@ impl Follow {
 
     /// A snapshot without anything from before it says where we are: should the connection break now, we go on there.
     fn snapped(&mut self, snapshot: &Snapshot) {
-        if self.from == (From::Snapshot { backlog: 0 }) && self.last.is_none() {
+        if self.from == (FollowFrom::Snapshot { backlog: 0 }) && self.last.is_none() {
             self.last = Some(snapshot.seq);
         }
     }
@@ -344,7 +348,7 @@ impl Follow {
         self.last = None;
         self.gap = None;
         self.epoch = None;
-        self.from = From::Snapshot { backlog: 0 };
+        self.from = FollowFrom::Snapshot { backlog: 0 };
         self.lost = true;
     }
 
@@ -417,7 +421,7 @@ impl Follow {
         self.backoff.pause().await;
         let due = Instant::now() + LEAVING_MAX;
         let (route, attached) = loop {
-            let from = self.last.map_or(self.from, From::After);
+            let from = self.last.map_or(self.from, FollowFrom::After);
             let epoch = self.last.and(self.epoch);
             let result = attach(&self.client, &self.session, from, epoch, self.ephemeral).await;
             match result {
@@ -450,7 +454,7 @@ impl Follow {
 async fn attach(
     client: &Client,
     session: &str,
-    from: From,
+    from: FollowFrom,
     epoch: Option<u64>,
     ephemeral: bool,
 ) -> Result<(Route, AttachOutput), CallError> {
@@ -462,9 +466,9 @@ async fn attach(
         let name = uuid::Uuid::new_v4().simple().to_string();
         let route = Route::new(client.clone(), connection.clone(), name.clone());
         let (after_seq, backlog) = match from {
-            From::After(seq) => (Some(seq), None),
-            From::Snapshot { backlog: 0 } => (None, None),
-            From::Snapshot { backlog } => (None, Some(backlog)),
+            FollowFrom::After(seq) => (Some(seq), None),
+            FollowFrom::Snapshot { backlog: 0 } => (None, None),
+            FollowFrom::Snapshot { backlog } => (None, Some(backlog)),
         };
         let params = AttachParams {
             session: session.to_owned(),

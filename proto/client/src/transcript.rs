@@ -84,7 +84,7 @@ pub struct Transcript<T> {
     /// What the event that is being taken has changed.
     changes: Vec<Change>,
     streams: streams::Streams,
-    known: known::Known,
+    known: known::FoldState,
 }
 
 /// What an event has changed, by the ids of entries.

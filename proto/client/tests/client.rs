@@ -9,8 +9,8 @@ mod fake;
 use std::time::Duration;
 
 use client::{
-    CallError, Client, ConnectError, Follow, Followed, From, Heard, Listener, Options,
-    SilenceNotice, Start,
+    CallError, Client, ConnectError, Follow, FollowEvent, FollowFrom, FollowUpdate, Listener,
+    Options, SilenceNotice, Start,
 };
 use fake::{Act, Fake, attached, durable, live, sync};
 use proto::methods::{SessionCreate, SessionGet, SessionInterrupt, SessionList};
@@ -48,8 +48,8 @@ async fn seqs(follow: &mut Follow, last: u64) -> (Vec<u64>, usize) {
     let all = async {
         while seqs.last() != Some(&last) {
             match follow.next().await.expect("the next event") {
-                Followed::Reconnected => marks += 1,
-                Followed::Event(event) => seqs.extend(event.seq.map(|seq| seq.0)),
+                FollowEvent::Reconnected => marks += 1,
+                FollowEvent::Event(event) => seqs.extend(event.seq.map(|seq| seq.0)),
             }
         }
     };
@@ -69,7 +69,7 @@ fn notice(seq: u64) -> Value {
 }
 
 #[tokio::test]
-async fn nobody_there_and_not_to_be_started_is_absent() {
+async fn connect_without_daemon_or_autostart_returns_absent() {
     let home = tempfile::tempdir_in("/tmp").unwrap();
     let mut options = Options::new(client::paths::of_home(home.path()), "test");
     options.start = Start::Never;
@@ -205,7 +205,7 @@ async fn a_break_loses_no_event_and_doubles_none() {
     });
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
     assert_eq!(seqs(&mut follow, 6).await, (vec![1, 2, 3, 4, 5, 6], 1));
@@ -242,7 +242,7 @@ async fn a_gap_is_asked_for_again_without_a_mark() {
     });
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
     assert_eq!(seqs(&mut follow, 5).await, (vec![1, 2, 3, 4, 5], 0));
@@ -265,7 +265,7 @@ async fn a_gap_that_stays_is_an_error_and_no_loop() {
     });
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
     let error = loop {
@@ -300,7 +300,7 @@ async fn a_sync_beyond_what_came_is_a_gap() {
     });
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
     assert_eq!(seqs(&mut follow, 2).await, (vec![1, 2], 0));
@@ -321,7 +321,7 @@ async fn a_reader_that_sleeps_costs_bounded_memory_and_misses_nothing() {
     });
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
     // This answer comes after all events, so they all have been taken in or left out by then.
@@ -360,7 +360,7 @@ async fn a_snapshot_with_backlog_goes_on_where_it_stands() {
     });
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::Snapshot { backlog: 2 }, true)
+        .follow("3", FollowFrom::Snapshot { backlog: 2 }, true)
         .await
         .unwrap();
     assert_eq!(seqs(&mut follow, 10).await, (vec![8, 9, 10], 1));
@@ -399,7 +399,7 @@ async fn a_log_that_was_repaired_is_followed_from_a_new_snapshot() {
         );
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
     assert_eq!(seqs(&mut follow, 8).await, (vec![1, 8], 1));
@@ -422,10 +422,10 @@ async fn events_of_subscriptions_that_nobody_has_are_dropped() {
     });
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
-    let Followed::Event(event) = follow.next().await.unwrap() else {
+    let FollowEvent::Event(event) = follow.next().await.unwrap() else {
         panic!("a mark came first")
     };
     // A kind that this build does not know comes through byte for byte.
@@ -473,7 +473,7 @@ async fn a_subscription_that_the_daemon_ends_is_attached_to_again_after_what_cam
     });
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
     assert_eq!(seqs(&mut follow, 4).await, (vec![1, 2, 3, 4], 1));
@@ -491,11 +491,11 @@ async fn a_subscription_that_is_ended_again_at_once_fails_with_what_the_daemon_s
     });
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
     let again = follow.next().await;
-    assert!(matches!(again, Ok(Followed::Reconnected)), "{again:?}");
+    assert!(matches!(again, Ok(FollowEvent::Reconnected)), "{again:?}");
     let error = follow.next().await.expect_err("no third time");
     assert_eq!(
         error.failure().map(|failure| failure.name),
@@ -527,7 +527,7 @@ async fn a_follower_of_a_daemon_that_leaves_waits_for_the_next_one() {
     });
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
     assert_eq!(seqs(&mut follow, 2).await, (vec![1, 2], 1));
@@ -561,12 +561,12 @@ async fn an_event_too_large_for_a_frame_comes_whole_and_in_its_place() {
     });
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
     let mut texts = Vec::new();
     for _ in 0..3 {
-        let Followed::Event(event) = follow.next().await.unwrap() else {
+        let FollowEvent::Event(event) = follow.next().await.unwrap() else {
             panic!("a mark")
         };
         let data: Value = serde_json::from_str(wire(&event).data.get()).unwrap();
@@ -644,10 +644,10 @@ async fn an_event_that_cannot_be_had_whole_comes_as_it_was_sent_once() {
         });
         let client = connect(&fake).await;
         let mut follow = client
-            .follow("3", From::After(Seq(0)), false)
+            .follow("3", FollowFrom::After(Seq(0)), false)
             .await
             .unwrap();
-        let Followed::Event(event) = follow.next().await.unwrap() else {
+        let FollowEvent::Event(event) = follow.next().await.unwrap() else {
             panic!("a mark")
         };
         assert_eq!(client::whole::oversized(&wire(&event)), Some(bytes));
@@ -677,7 +677,7 @@ async fn a_call_that_is_dropped_in_the_middle_of_a_fetch_loses_nothing() {
     });
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
     // It ends when the second piece was asked for and does not come.
@@ -692,7 +692,7 @@ async fn a_call_that_is_dropped_in_the_middle_of_a_fetch_loses_nothing() {
     go.send(()).unwrap();
     go.send(()).unwrap();
     let next = tokio::time::timeout(Duration::from_secs(20), follow.next()).await;
-    let Ok(Ok(Followed::Event(event))) = next else {
+    let Ok(Ok(FollowEvent::Event(event))) = next else {
         panic!("{next:?}")
     };
     let event = wire(&event);
@@ -724,19 +724,19 @@ async fn a_log_that_has_become_shorter_is_followed_anew_and_not_in_silence() {
         );
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
     assert_eq!(seqs(&mut follow, 2).await, (vec![1, 2], 0));
     let mut marks = 0;
     loop {
         match follow.next().await.unwrap() {
-            Followed::Reconnected => marks += 1,
-            Followed::Event(event) if event.seq.is_some() => {
+            FollowEvent::Reconnected => marks += 1,
+            FollowEvent::Event(event) if event.seq.is_some() => {
                 assert_eq!((event.seq, marks), (Some(Seq(2)), 2));
                 break;
             }
-            Followed::Event(_) => {}
+            FollowEvent::Event(_) => {}
         }
     }
 }
@@ -749,7 +749,7 @@ async fn a_daemon_that_closes_every_connection_is_not_asked_without_pause() {
     });
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::After(Seq(1)), false)
+        .follow("3", FollowFrom::After(Seq(1)), false)
         .await
         .unwrap();
     let busy = async {
@@ -789,7 +789,7 @@ async fn a_daemon_that_does_not_answer_is_told_once_and_waited_for() {
     let mut notices = listen(&mut options);
     let client = Client::connect(options).await.unwrap();
     let follow = client
-        .follow("3", From::After(Seq(0)), false)
+        .follow("3", FollowFrom::After(Seq(0)), false)
         .await
         .unwrap();
     let after = Duration::from_millis(50);
@@ -864,7 +864,7 @@ async fn what_happens_between_a_snapshot_and_the_next_connection_is_not_skipped(
         );
     let client = connect(&fake).await;
     let mut follow = client
-        .follow("3", From::Snapshot { backlog: 0 }, true)
+        .follow("3", FollowFrom::Snapshot { backlog: 0 }, true)
         .await
         .unwrap();
     assert_eq!(seqs(&mut follow, 9).await, (vec![8, 9], 1));
@@ -894,10 +894,10 @@ fn unwritable(read_only: Value) -> Fake {
 }
 
 #[tokio::test]
-async fn a_log_that_cannot_be_written_is_borne_so_long_and_told_once() {
+async fn unwritable_log_is_waited_for_until_the_timeout_and_reported_once() {
     let fake = unwritable("full".into());
     let client = connect(&fake).await;
-    let from = From::After(Seq(0));
+    let from = FollowFrom::After(Seq(0));
     let mut follow = client.follow("3", from, false).await.unwrap();
     let at_once = loop {
         match follow.next().await {
@@ -915,16 +915,16 @@ async fn a_log_that_cannot_be_written_is_borne_so_long_and_told_once() {
     );
 
     let mut follow = client.follow("3", from, false).await.unwrap();
-    follow.bear(Duration::from_secs(3));
+    follow.wait_while_unwritable(Duration::from_secs(3));
     let mut notices = 0;
     let begun = std::time::Instant::now();
     let error = loop {
         match follow.heard().await {
-            Ok(Heard::Unwritable(failure)) => {
+            Ok(FollowUpdate::Unwritable(failure)) => {
                 assert_eq!(failure.message, "It is full.");
                 notices += 1;
             }
-            Ok(Heard::Followed(Followed::Event(_))) => {}
+            Ok(FollowUpdate::FollowEvent(FollowEvent::Event(_))) => {}
             Ok(other) => panic!("{other:?}"),
             Err(error) => break error,
         }
@@ -972,15 +972,15 @@ async fn a_daemon_that_goes_is_told_before_the_next_one_is_there() {
             acts
         });
         let client = connect(&fake).await;
-        let from = From::After(Seq(0));
+        let from = FollowFrom::After(Seq(0));
         let mut follow = client.follow("3", from, false).await.unwrap();
         let mut heard = Vec::new();
         while heard.len() < 4 {
             heard.push(match follow.heard().await.unwrap() {
-                Heard::Followed(Followed::Event(event)) => event.kind().to_owned(),
-                Heard::Followed(Followed::Reconnected) => "again".to_owned(),
-                Heard::Lost => "lost".to_owned(),
-                Heard::Unwritable(_) => "unwritable".to_owned(),
+                FollowUpdate::FollowEvent(FollowEvent::Event(event)) => event.kind().to_owned(),
+                FollowUpdate::FollowEvent(FollowEvent::Reconnected) => "again".to_owned(),
+                FollowUpdate::Lost => "lost".to_owned(),
+                FollowUpdate::Unwritable(_) => "unwritable".to_owned(),
             });
         }
         assert_eq!(heard, ["sync", "lost", "again", "sync"]);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use client::{Client, Followed, From, Options, Start};
+use client::{Client, FollowEvent, FollowFrom, Options, Start};
 use proptest::prelude::*;
 use proto::Seq;
 use serde_json::{Value, json};
@@ -173,14 +173,14 @@ fn start(script: Arc<Script>) -> TempDir {
 }
 
 /// The numbers and the data that a follower sees, up to the last record.
-async fn seen(script: &Script, home: &TempDir, from: From) -> Vec<(u64, String)> {
+async fn seen(script: &Script, home: &TempDir, from: FollowFrom) -> Vec<(u64, String)> {
     let mut options = Options::new(client::paths::of_home(home.path()), "cuts");
     options.start = Start::Never;
     let client = Client::connect(options).await.unwrap();
     let mut follow = client.follow("3", from, true).await.unwrap();
     let mut seen = Vec::new();
     while seen.last().is_none_or(|(seq, _)| *seq < script.records) {
-        if let Followed::Event(event) = follow.next().await.unwrap()
+        if let FollowEvent::Event(event) = follow.next().await.unwrap()
             && let Some(seq) = event.seq
         {
             let event: proto::Event =
@@ -222,7 +222,7 @@ proptest! {
         };
         let script = Arc::new(script);
         let home = start(script.clone());
-        let from = if snapshot { From::Snapshot { backlog: 0 } } else { From::After(Seq(0)) };
+        let from = if snapshot { FollowFrom::Snapshot { backlog: 0 } } else { FollowFrom::After(Seq(0)) };
         let first = if snapshot { script.before + 1 } else { 1 };
         let seen = runtime.unwrap().block_on(async {
             tokio::time::timeout(Duration::from_secs(60), seen(&script, &home, from)).await

@@ -11,11 +11,11 @@ use proto::params::session::{
 use proto::{ErrorName, Event, RequestId, SessionId};
 use tokio::sync::watch;
 
-use super::story::{Given, TURNS};
+use super::story::{SentPrompt, TURNS};
 
 /// What the driver does beside giving its prompts.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner {
+pub struct DriverOptions {
     /// All prompts at once, or each when the turn before has ended.
     pub ahead: bool,
     pub steers: bool,
@@ -30,12 +30,12 @@ pub struct Driver {
     /// Counts acknowledgements.
     pub acknowledgements: watch::Sender<u64>,
     /// The output so far.
-    pub given: Vec<Given>,
+    pub given: Vec<SentPrompt>,
 }
 
 impl Driver {
     /// Performs every planned request; returns the acknowledged ones.
-    pub async fn drive(mut self, manner: Manner) -> Vec<Given> {
+    pub async fn drive(mut self, manner: DriverOptions) -> Vec<SentPrompt> {
         for turn in 0..TURNS {
             while !manner.ahead && self.ended() < turn {
                 tests::wait::step().await;
@@ -106,7 +106,7 @@ impl Driver {
         };
         let output = self.client.call::<SessionPrompt>(&params).await;
         self.acknowledgements.send_modify(|count| *count += 1);
-        self.given.push(Given {
+        self.given.push(SentPrompt {
             output: output.unwrap_or_else(|error| panic!("`{text}`: {error}")),
             edited: None,
             taken_back: false,

@@ -12,7 +12,7 @@ use testkit::model::{Answer, Gate, Model, Place};
 use tests::interactions::{allow_once, answer, list, next_opened};
 use tests::{House, follow, soon, until};
 
-use crate::scripted::{Ran, command_is_gone, command_runs};
+use crate::scripted::{RunOutput, command_is_gone, command_runs};
 
 fn bash(command: &str) -> Answer {
     Answer::call("bash", json!({"command": command}))
@@ -71,7 +71,7 @@ async fn create(house: &House, on_ask: OnAsk) -> proto::params::session::CreateO
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn in_a_stream_the_turn_is_ended_and_the_prompt_is_kept() {
+async fn crash_during_a_stream_ends_the_turn_and_keeps_the_prompt() {
     let gate = Gate::new();
     let words = "This is cut off in its middle.";
     // Not heard to its end, it is said again to the next prompt. On a slow machine its first half may have been seen
@@ -103,7 +103,7 @@ async fn in_a_stream_the_turn_is_ended_and_the_prompt_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn in_a_stream_what_was_seen_for_long_enough_is_kept() {
+async fn crash_during_a_stream_keeps_the_saved_part_of_the_answer() {
     for recover in ["idle", "continue"] {
         let gate = Gate::new();
         let words = "Half of this is seen, and then the power of the machine is gone.";
@@ -158,7 +158,7 @@ async fn in_a_stream_what_was_seen_for_long_enough_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn in_a_command_its_process_dies_and_its_effects_are_unknown() {
+async fn crash_during_a_command_kills_its_process_and_reports_unknown_effects() {
     let model = Model::start([
         bash("echo begun >> counter.txt; sleep 4179")
             .and_call("bash", json!({"command": "echo never >> counter.txt"})),
@@ -193,7 +193,7 @@ async fn in_a_command_its_process_dies_and_its_effects_are_unknown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_an_open_question_it_stays_open_and_its_answer_counts() {
+async fn crash_keeps_an_open_question_and_its_answer_counts() {
     let model = Model::start([bash("echo made >> counter.txt"), Answer::text("Made.")]);
     let house = house(&model);
     let created = create(&house, OnAsk::Wait).await;
@@ -220,7 +220,7 @@ async fn with_an_open_question_it_stays_open_and_its_answer_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn between_a_yes_and_the_start_nothing_runs_without_a_person() {
+async fn crash_between_approval_and_start_runs_nothing_unapproved() {
     // The kill comes with the answer: whatever of it reached the disk, the command ran at most once, and never unasked.
     let model = Model::start([
         bash("echo made >> counter.txt"),
@@ -276,7 +276,7 @@ async fn a_headless_run_goes_on_by_itself_and_its_client_gets_the_result() {
     gate.reached().await;
     house.kill_daemon();
     gate.open();
-    let ran = Ran::of(&running.done()).expect(0, "completed");
+    let ran = RunOutput::of(&running.done()).expect(0, "completed");
     assert_eq!(
         (ran.text(), house.read("a.txt").as_str()),
         ("It is written.", "a\n")

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use client::{Client, Follow, Followed};
+use client::{Client, Follow, FollowEvent};
 use proto::hello::Role;
 use proto::methods::{SessionCreate, SessionGet};
 use proto::params::interaction::Interaction;
@@ -22,8 +22,8 @@ use tokio::sync::watch;
 
 use crate::scripted::commands;
 
-use super::driver::{Driver, Manner};
-use super::story::{self, Given, STEPS, TURNS, step};
+use super::driver::{Driver, DriverOptions};
+use super::story::{self, STEPS, SentPrompt, TURNS, step};
 
 /// Whether a client's answers to questions are on disk: the request ids of those that were acknowledged.
 type Answered = Arc<Mutex<Vec<RequestId>>>;
@@ -130,7 +130,7 @@ pub fn ride(seed: u64, kills: u64) {
             Arc::clone(&answered),
             ride.acknowledged.clone(),
         ));
-        let manner = Manner {
+        let manner = DriverOptions {
             ahead: chance.once_in(2),
             steers: chance.once_in(2),
             pauses: chance.once_in(3),
@@ -205,7 +205,7 @@ async fn keep(
         }
         tokio::select! {
             followed = follow.next() => {
-                if let Followed::Event(event) = followed.expect("follow the session")
+                if let FollowEvent::Event(event) = followed.expect("follow the session")
                     && event.seq.is_some()
                 {
                     lock(&seen).push(wire(&event));
@@ -248,7 +248,7 @@ async fn approve(
         let Ok(followed) = follow.next().await else {
             return;
         };
-        let Followed::Event(event) = followed else {
+        let FollowEvent::Event(event) = followed else {
             continue;
         };
         if let Some(Body::InteractionOpened(open)) = event.body() {
@@ -374,7 +374,13 @@ impl Ride {
     }
 
     /// Compares everything.
-    fn finish(self, prompts: &[Given], answered: &Answered, summary: &SessionSummary, kills: u64) {
+    fn finish(
+        self,
+        prompts: &[SentPrompt],
+        answered: &Answered,
+        summary: &SessionSummary,
+        kills: u64,
+    ) {
         tokio::task::block_in_place(|| {
             self.house.stop_daemon();
             let directory = self

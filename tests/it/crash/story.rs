@@ -121,7 +121,7 @@ fn marks(house: &House, file: &str) -> Vec<String> {
 
 /// A prompt of a ride, and the acknowledged changes to it.
 #[derive(Debug)]
-pub struct Given {
+pub struct SentPrompt {
     pub output: PromptOutput,
     pub edited: Option<String>,
     pub taken_back: bool,
@@ -129,7 +129,7 @@ pub struct Given {
 
 /// I3: an acknowledged prompt is where the acknowledgement said, and became one message, with the words it
 /// was given last, or was taken back.
-pub fn prompts_are_there(log: &Log, prompts: &[Given]) {
+pub fn prompts_are_there(log: &Log, prompts: &[SentPrompt]) {
     let bodies = log.bodies();
     for given in prompts {
         let (id, seq) = (given.output.prompt_id, given.output.seq);

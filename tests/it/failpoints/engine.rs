@@ -16,7 +16,7 @@ use proto::params::process::ChildProcess;
 use proto::record::{Rules, SessionCreated};
 use proto::{CallId, Failure, Pid, SessionOptions};
 use serde_json::{Map, Value, json};
-use session::{Assembly, Effort, Layered, ModelSetup, Profile, Setup};
+use session::{Assembly, Effort, ModelSetup, Profile, RuleLayer, Setup};
 use store::log::Syncer;
 use turn::RecoverPolicy;
 
@@ -67,7 +67,7 @@ impl EngineSetup {
                 ]),
                 pinned: Vec::new(),
                 agents: String::new(),
-                rules: vec![Layered {
+                rules: vec![RuleLayer {
                     origin: String::new(),
                     layer: policy::Layer::User,
                     rules: Rules {

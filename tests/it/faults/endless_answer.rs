@@ -9,7 +9,7 @@ use serde_json::json;
 use tests::House;
 use tests::processes::resident;
 
-use crate::scripted::{HASTE, run};
+use crate::scripted::{FAST_RETRIES, run};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -95,7 +95,7 @@ fn ends_with(lines: String) {
     let house = House::new();
     house.settings(&format!(
         "{}\n",
-        HASTE.replace("[internal]", "answer_max_mb = 2\n[internal]")
+        FAST_RETRIES.replace("[internal]", "answer_max_mb = 2\n[internal]")
     ));
     house.provider(&format!(
         "name = \"endless\"\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:{port}/v1\"\nmodel = \"m\"\ncontext_window = 10000000"
@@ -143,7 +143,7 @@ fn an_endless_answer_does_not_outlast_the_timeout_of_a_run() {
     // Events without content: the bound on bytes is far.
     let port = endless.start("");
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider(&format!(
         "name = \"endless\"\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:{port}/v1\"\nmodel = \"m\"\ncontext_window = 100000"
     ));

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use testkit::model::{Answer, Fault, Model};
 use tests::House;
 
-use crate::scripted::{HASTE, run};
+use crate::scripted::{FAST_RETRIES, run};
 
 /// A run that fails: the error's message.
 fn fails(house: &House) -> String {
@@ -35,7 +35,7 @@ fn plain() -> u16 {
 fn f83_each_layer_that_fails_is_named() {
     // A port that speaks no TLS.
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     let port = plain();
     house.provider(&format!("name = \"plain\"\nkind = \"openai\"\nbase_url = \"https://127.0.0.1:{port}/v1\"\nmodel = \"m\"\ncontext_window = 1000"));
     house.daemon();
@@ -52,7 +52,7 @@ fn f83_each_layer_that_fails_is_named() {
     };
     let model = Model::start([refusal(), refusal()]);
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider(&model.entry("model", None));
     house.daemon();
     let message = fails(&house);
@@ -61,7 +61,7 @@ fn f83_each_layer_that_fails_is_named() {
 
     // Nobody of that name.
     let house = House::new();
-    house.settings(HASTE);
+    house.settings(FAST_RETRIES);
     house.provider("name = \"nobody\"\nkind = \"openai\"\nbase_url = \"http://nobody.invalid/v1\"\nmodel = \"m\"\ncontext_window = 1000");
     house.daemon();
     let message = fails(&house);

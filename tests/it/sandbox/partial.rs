@@ -35,7 +35,7 @@ fn a_partial_sandbox_is_reported_and_replaces_no_approval() {
 }
 
 #[test]
-fn what_it_holds_holds() {
+fn partial_sandbox_blocks_file_network_and_process_attacks() {
     let Some(place) = SandboxHouse::held_partly() else {
         return;
     };

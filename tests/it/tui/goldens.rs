@@ -2,7 +2,7 @@
 //! colours. `UPDATE=1 cargo test -p tests --test it tui::goldens` rewrites the files; look at the changes.
 
 use tests::Terminal;
-use tests::terminal::golden::{Of, golden};
+use tests::terminal::golden::{GoldenContent, golden};
 
 use super::scenes::{self, Scene, TerminalSetup, has_composer, interface};
 
@@ -34,9 +34,9 @@ pub(super) fn compare(name: &str, look: TerminalSetup, terminal: &Terminal) {
     } = look;
     // Colours need to be looked at once, not at every size; with ages in them they would never be the same.
     let of = match (name, columns, theme) {
-        ("sessions" | "search", _, _) => Of::Text,
-        (_, 80, _) | (_, _, "none") => Of::Colours,
-        _ => Of::Text,
+        ("sessions" | "search", _, _) => GoldenContent::Text,
+        (_, 80, _) | (_, _, "none") => GoldenContent::Colours,
+        _ => GoldenContent::Text,
     };
     let name = format!("{name}-{columns}x{rows}-{language}-{theme}");
     golden(&name, of, terminal);

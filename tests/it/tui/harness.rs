@@ -4,18 +4,18 @@
 use std::time::Duration;
 
 use rustix::process::Signal;
-use tests::terminal::golden::{Of, golden};
-use tests::terminal::{Modes, Nature};
+use tests::terminal::golden::{GoldenContent, golden};
+use tests::terminal::{Modes, TerminalFeatures};
 use tests::{House, Terminal, until};
 
 use super::scenes;
 
 /// A command of the shell in a terminal of 40 x 10.
 fn sh(house: &House, command: &str) -> Terminal {
-    sh_in(house, command, Nature::default())
+    sh_in(house, command, TerminalFeatures::default())
 }
 
-fn sh_in(house: &House, command: &str, nature: Nature) -> Terminal {
+fn sh_in(house: &House, command: &str, nature: TerminalFeatures) -> Terminal {
     let mut program = house.program(std::path::Path::new("/bin/sh"));
     program.args(["-c", command]);
     Terminal::start_in(program, 40, 10, nature)
@@ -44,9 +44,9 @@ fn a_program_sees_a_terminal_of_its_size_and_that_it_changes() {
 #[test]
 fn a_terminal_that_reflows_breaks_rows_at_its_edge_and_joins_them_again() {
     let house = House::new();
-    let nature = Nature {
+    let nature = TerminalFeatures {
         reflows: true,
-        ..Nature::default()
+        ..TerminalFeatures::default()
     };
     let words = "0123456789abcdefghijklmnopqrstuvwxyz";
     let terminal = sh_in(
@@ -115,9 +115,9 @@ fn a_terminal_answers_queries_and_records_bells_and_notifications() {
     let house = House::new();
     let ask = "stty raw -echo; printf 'ab\\033[6n\\033]11;?\\033\\\\\\033[?u'; dd bs=1 count=36 2>/dev/null | od -An -c | tr -d ' \\n\\r'; \
                printf '\\a\\033]0;a title\\007\\033]9;look here\\007\\033]52;c;aGVsbG8=\\007\\033]777;x\\007'; stty sane";
-    let nature = Nature {
+    let nature = TerminalFeatures {
         keyboard: true,
-        ..Nature::default()
+        ..TerminalFeatures::default()
     };
     let mut terminal = sh_in(&house, ask, nature);
     assert_eq!(terminal.exit_code(), 0);
@@ -184,7 +184,7 @@ fn a_screen_is_as_its_file_says_with_colours_and_without_what_differs() {
                 pwd; read line";
     let terminal = sh(&house, draw);
     terminal.wait_text("/project");
-    golden("harness", Of::Colours, &terminal);
+    golden("harness", GoldenContent::Colours, &terminal);
     assert!(terminal.cell(0, 0).is_some_and(|cell| cell.bold()));
     assert!(terminal.quiet(Duration::from_millis(50)));
 }

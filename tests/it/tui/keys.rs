@@ -4,7 +4,7 @@ use client_tui::keymap::{self, BINDINGS, Context};
 use proto::hello::Role;
 use proto::methods::SessionGet;
 use proto::params::session::OneParams;
-use tests::terminal::{Nature, keys};
+use tests::terminal::{TerminalFeatures, keys};
 use tests::{Terminal, until};
 
 use super::scenes::{self, Scene, TerminalSetup, has_composer};
@@ -127,9 +127,9 @@ fn what_is_opened_is_closed_by_escape_and_the_draft_stays() {
 fn a_terminal_that_disambiguates_keys_works_the_same() {
     let scene = scenes::idle();
     let command = scene.house.command(&["attach", &scene.pid.to_string()]);
-    let nature = Nature {
+    let nature = TerminalFeatures {
         keyboard: true,
-        ..Nature::default()
+        ..TerminalFeatures::default()
     };
     let mut terminal = Terminal::start_in(command, 80, 24, nature);
     terminal.wait_scrolled("That is all.");
@@ -149,11 +149,11 @@ fn a_terminal_that_disambiguates_keys_works_the_same() {
 fn a_terminal_that_answers_nothing_is_no_reason_to_wait() {
     let scene = scenes::idle();
     let command = scene.house.command(&["attach", &scene.pid.to_string()]);
-    let nature = Nature {
+    let nature = TerminalFeatures {
         keyboard: false,
         background: None,
         answers: false,
-        ..Nature::default()
+        ..TerminalFeatures::default()
     };
     let terminal = Terminal::start_in(command, 80, 24, nature);
     terminal.wait_for("a line for prompts", has_composer);

@@ -3,7 +3,7 @@
 
 use testkit::Script;
 use testkit::model::{Answer, Gate as Pause, Place};
-use tests::terminal::Nature;
+use tests::terminal::TerminalFeatures;
 use tests::{House, Terminal, until};
 
 use super::scenes::{Scene, has_composer, scene};
@@ -67,9 +67,9 @@ fn attach(scene: &Scene, (columns, rows): (u16, u16), reflows: bool) -> Terminal
     if reflows {
         command.env("VTE_VERSION", "7200");
     }
-    let nature = Nature {
+    let nature = TerminalFeatures {
         reflows,
-        ..Nature::default()
+        ..TerminalFeatures::default()
     };
     Terminal::start_in(command, columns, rows, nature)
 }

@@ -302,7 +302,7 @@ fn an_answer_that_the_death_of_the_daemon_cut_off_is_not_doubled() {
 #[test]
 fn a_run_is_followed_and_answered_in_another_terminal() {
     let house = House::playing(&Script::new().runs("touch made").says("It is made."));
-    house.unheld();
+    house.turn_off_sandbox();
     house.daemon();
     let running = house.start(&["run", "--on-ask", "wait", "Make it."]);
     until("the run to wait", || {

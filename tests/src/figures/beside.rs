@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::basics::hello;
 use super::endpoint::Endpoint;
-use super::load::{self, Beside};
+use super::load::{self, ConcurrentLoad};
 use super::table::{Figure, median, row};
 use super::{Size, history};
 use crate::House;
@@ -20,17 +20,17 @@ pub fn figures(size: Size) -> Vec<Figure> {
     for (what, beside, budget) in [
         (
             "a round of one read beside a client that reads nothing (floor: without)",
-            Beside::DeafClient,
+            ConcurrentLoad::DeafClient,
             "1.2 ×",
         ),
         (
             "… beside a session that prints without end",
-            Beside::Printer,
+            ConcurrentLoad::Printer,
             "2 ×",
         ),
         (
             "… beside a session that forks without end",
-            Beside::Forks,
+            ConcurrentLoad::Forks,
             "2 ×",
         ),
     ] {

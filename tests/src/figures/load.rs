@@ -15,7 +15,7 @@ use crate::{House, Raw, skip};
 
 /// What else goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
+pub enum ConcurrentLoad {
     /// Another client of the same session that reads nothing.
     DeafClient,
     /// A session whose command prints without end.
@@ -25,13 +25,13 @@ pub enum Beside {
 }
 
 /// What the other session's command is. A bomb goes off only where something ends it.
-fn command(beside: Beside, full: bool, confinement: &str) -> &'static str {
+fn command(beside: ConcurrentLoad, full: bool, confinement: &str) -> &'static str {
     // Forty processes at once, and never more.
     const STORM: &str = "end=$(($(date +%s)+20)); while [ $(date +%s) -lt $end ]; do for i in 1 2 3 4 5 6 7 8 9 10; do (:; : | : | :) & done; wait; done";
     match beside {
-        Beside::DeafClient => "true",
-        Beside::Printer => "yes a line of a printer that does not end",
-        Beside::Forks => {
+        ConcurrentLoad::DeafClient => "true",
+        ConcurrentLoad::Printer => "yes a line of a printer that does not end",
+        ConcurrentLoad::Forks => {
             let bounded = ["pid_max", "NPROC"]
                 .iter()
                 .any(|bound| confinement.contains(bound));
@@ -45,7 +45,11 @@ fn command(beside: Beside, full: bool, confinement: &str) -> &'static str {
 }
 
 /// p50 of the time from an answer's end to the next request, alone and beside that.
-pub fn rounds_beside(size: Size, endpoint: &Endpoint, beside: Beside) -> (Duration, Duration) {
+pub fn rounds_beside(
+    size: Size,
+    endpoint: &Endpoint,
+    beside: ConcurrentLoad,
+) -> (Duration, Duration) {
     let house = House::new();
     house.provider_config(&endpoint.base_url());
     house.files("//- read_0.txt\nline one\nline two\n");
@@ -54,7 +58,7 @@ pub fn rounds_beside(size: Size, endpoint: &Endpoint, beside: Beside) -> (Durati
     let session = create(&house, &mut raw, "test", None);
     let alone = rounds(size, &mut raw, endpoint, &session);
     let mut deaf = house.raw_as(Role::Watch);
-    if beside == Beside::DeafClient {
+    if beside == ConcurrentLoad::DeafClient {
         let attach =
             json!({"session": session, "subscription": "deaf", "after_seq": 0, "ephemeral": true});
         deaf.call("session.attach", &attach).expect("attach");

@@ -18,7 +18,7 @@ pub type Colour = u32;
 
 /// The kind of a terminal: the queries that it answers.
 #[derive(Clone, Copy, Debug)]
-pub struct Nature {
+pub struct TerminalFeatures {
     /// It knows the keyboard protocol of kitty.
     pub keyboard: bool,
     /// It reports its background colour on request.
@@ -30,7 +30,7 @@ pub struct Nature {
     pub reflows: bool,
 }
 
-impl Default for Nature {
+impl Default for TerminalFeatures {
     fn default() -> Self {
         Self {
             keyboard: false,
@@ -69,7 +69,7 @@ pub struct Modes {
 /// Output other than text.
 #[derive(Debug, Default)]
 struct Beside {
-    nature: Nature,
+    nature: TerminalFeatures,
     /// To be sent to the program.
     answers: Vec<u8>,
     bells: usize,
@@ -106,7 +106,7 @@ fn lossy(bytes: &[u8]) -> String {
 }
 
 impl Emulator {
-    pub fn new(columns: u16, rows: u16, nature: Nature) -> Self {
+    pub fn new(columns: u16, rows: u16, nature: TerminalFeatures) -> Self {
         let beside = Beside {
             nature,
             ..Beside::default()

@@ -22,7 +22,7 @@ const STILL: Duration = Duration::from_millis(400);
 
 /// The compared parts of a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum GoldenContent {
     /// Its text.
     Text,
     /// Its text, and what each part of it looks like.
@@ -33,7 +33,7 @@ pub enum Of {
 ///
 /// # Panics
 /// It does not become what the file says; the message shows both.
-pub fn golden(name: &str, of: Of, terminal: &Terminal) {
+pub fn golden(name: &str, of: GoldenContent, terminal: &Terminal) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("it/tui/golden")
         .join(format!("{name}.txt"));
@@ -103,7 +103,7 @@ fn first_difference(wanted: &str, found: &str) -> String {
 }
 
 /// The text form of a screen.
-fn picture(of: Of, emulator: &Emulator) -> String {
+fn picture(of: GoldenContent, emulator: &Emulator) -> String {
     let (columns, rows) = emulator.size();
     let ruler: String = (0..columns)
         .map(|column| if column % 10 == 0 { '+' } else { '-' })
@@ -123,7 +123,7 @@ fn picture(of: Of, emulator: &Emulator) -> String {
         let _ = writeln!(text, "{row}");
     }
     let _ = writeln!(text, "{ruler}");
-    if of == Of::Colours {
+    if of == GoldenContent::Colours {
         for (number, (row, gone)) in (0..).zip(&steady) {
             for run in runs(emulator, number, columns) {
                 let run = run.without(*gone);

@@ -455,11 +455,11 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Nature;
+    use super::super::TerminalFeatures;
     use super::{Emulator, Window, draw, presentable};
 
     fn drawn(bytes: &str) -> String {
-        let mut emulator = Emulator::new(20, 4, Nature::default());
+        let mut emulator = Emulator::new(20, 4, TerminalFeatures::default());
         emulator.feed(format!("\x1b[?25l{bytes}").as_bytes());
         draw("A <test>", Window::DARK, &emulator)
     }

@@ -2,7 +2,7 @@
 
 use client::queue::Queue;
 use client::transcript::words;
-use client::{CallError, Content, DecodedEvent, Followed, Heard};
+use client::{CallError, Content, DecodedEvent, FollowEvent, FollowUpdate};
 use proto::Body;
 use proto::hello::Role;
 use proto::live::{Live, Snapshot, Sync};
@@ -22,20 +22,22 @@ impl Attached {
     /// Takes an event, or what became of the connection.
     pub(super) async fn heard(
         &mut self,
-        heard: Result<Heard, CallError>,
+        heard: Result<FollowUpdate, CallError>,
         lines: Option<&mut Lines>,
     ) -> Result<(), Error> {
         match heard {
-            Ok(Heard::Followed(Followed::Event(event))) => self.take(*event, lines).await,
-            Ok(Heard::Lost) => {
+            Ok(FollowUpdate::FollowEvent(FollowEvent::Event(event))) => {
+                self.take(*event, lines).await
+            }
+            Ok(FollowUpdate::Lost) => {
                 self.note(say!(Msg::Lost))?;
                 self.apart = true;
                 Ok(())
             }
-            Ok(Heard::Unwritable(failure)) => {
+            Ok(FollowUpdate::Unwritable(failure)) => {
                 self.tell(Tone::Warning, &ended::unwritable(&failure))
             }
-            Ok(Heard::Followed(Followed::Reconnected)) => {
+            Ok(FollowUpdate::FollowEvent(FollowEvent::Reconnected)) => {
                 self.note(say!(Msg::Reconnected))?;
                 self.apart = false;
                 self.unsure = true;

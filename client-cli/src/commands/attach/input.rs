@@ -53,7 +53,7 @@ pub enum TypedLine {
     Change(Change),
     Pause,
     /// Change the approval mode.
-    Mode(ToMode),
+    Mode(ModeChange),
     Resume,
     /// A command that lacks an argument: its usage.
     Usage(&'static str),
@@ -66,7 +66,7 @@ pub enum TypedLine {
 
 /// What the session is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToMode {
+pub enum ModeChange {
     Plan,
     Normal,
     /// One that only reads, or no more.
@@ -113,10 +113,10 @@ fn command(line: &str) -> TypedLine {
             prompt: rest.to_owned(),
         }),
         "/drop" => TypedLine::Usage("/drop N"),
-        "/plan" if rest.is_empty() => TypedLine::Mode(ToMode::Plan),
-        "/normal" if rest.is_empty() => TypedLine::Mode(ToMode::Normal),
-        "/safe" if rest.is_empty() => TypedLine::Mode(ToMode::Safe(true)),
-        "/safe" if rest == "off" => TypedLine::Mode(ToMode::Safe(false)),
+        "/plan" if rest.is_empty() => TypedLine::Mode(ModeChange::Plan),
+        "/normal" if rest.is_empty() => TypedLine::Mode(ModeChange::Normal),
+        "/safe" if rest.is_empty() => TypedLine::Mode(ModeChange::Safe(true)),
+        "/safe" if rest == "off" => TypedLine::Mode(ModeChange::Safe(false)),
         "/safe" => TypedLine::Usage(say!(Msg::UseSafe)),
         "/pause" if rest.is_empty() => TypedLine::Pause,
         "/resume" if rest.is_empty() => TypedLine::Resume,

@@ -12,7 +12,7 @@ use proto::state::Mode;
 use proto::{RequestId, SessionOptions};
 
 use super::Attached;
-use super::input::{ToMode, TypedLine, help};
+use super::input::{ModeChange, TypedLine, help};
 use crate::commands::goal;
 use crate::commands::queue::{self, Change};
 use crate::exit::Error;
@@ -220,12 +220,12 @@ impl Attached {
     }
 
     /// Takes the session to a mode, or to what only reads.
-    async fn set_mode(&mut self, mode: ToMode) -> Result<(), Error> {
+    async fn set_mode(&mut self, mode: ModeChange) -> Result<(), Error> {
         let mut options = SessionOptions::default();
         match mode {
-            ToMode::Plan => options.mode = Some(Mode::Plan),
-            ToMode::Normal => options.mode = Some(Mode::Normal),
-            ToMode::Safe(safe) => options.read_only = Some(safe),
+            ModeChange::Plan => options.mode = Some(Mode::Plan),
+            ModeChange::Normal => options.mode = Some(Mode::Normal),
+            ModeChange::Safe(safe) => options.read_only = Some(safe),
         }
         self.client.set(&self.session, options).await?;
         Ok(())

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use client::messages::transcript::Msg as Transcript;
-use client::{Client, Follow, From, amounts, transcript};
+use client::{Client, Follow, FollowFrom, amounts, transcript};
 use proto::budget::Budget;
 use proto::methods::{GoalStart, SessionFork};
 use proto::params::goal::StartParams;
@@ -23,7 +23,7 @@ use crate::{output, reach, text as words};
 use client::prompt::Prompt;
 
 /// A prompt that is in the log, and the session's events from there on.
-pub(super) struct Given {
+pub(super) struct StartedPrompt {
     pub session: SessionId,
     pub prompt_id: PromptId,
     /// Events before this one are not of this run.
@@ -41,7 +41,7 @@ pub(super) async fn create(
     prompt: Prompt,
     interactive: bool,
     report: &mut Report,
-) -> Result<Given, Error> {
+) -> Result<StartedPrompt, Error> {
     // A person who is to be asked must be attached before the turn begins. A short turn could end before the worktree is
     // asked for.
     let later = interactive || args.goal.is_some() || args.worktree;
@@ -51,13 +51,13 @@ pub(super) async fn create(
     let follow = if args.detach {
         None
     } else {
-        Some(follow(client, session, From::After(Seq(0)), args).await?)
+        Some(follow(client, session, FollowFrom::After(Seq(0)), args).await?)
     };
     let prompt_id = match created.prompt_id {
         Some(prompt_id) => prompt_id,
         None => enter(client, args, session, prompt, false, None).await?.0,
     };
-    Ok(Given {
+    Ok(StartedPrompt {
         session,
         prompt_id,
         seq: Seq(1),
@@ -102,7 +102,7 @@ async fn new(
 }
 
 /// A session that is followed, and has no prompt of this run yet.
-pub(super) struct Opened {
+pub(super) struct OpenedSession {
     pub session: SessionId,
     pub follow: Follow,
     /// Events before this one are not of this run.
@@ -117,21 +117,21 @@ pub(super) async fn open(
     args: &Args,
     cwd: String,
     report: &mut Report,
-) -> Result<Opened, Error> {
+) -> Result<OpenedSession, Error> {
     if !args.continues() {
         let session = new(client, args, cwd, None, false, report).await?.session;
-        return Ok(Opened {
+        return Ok(OpenedSession {
             session,
-            follow: follow(client, session, From::After(Seq(0)), args).await?,
+            follow: follow(client, session, FollowFrom::After(Seq(0)), args).await?,
             seq: Seq(1),
             on_ask: None,
         });
     }
     let summary = existing(client, args, &cwd, report).await?;
     let session = summary.session;
-    let follow = follow(client, session, From::Snapshot { backlog: 0 }, args).await?;
+    let follow = follow(client, session, FollowFrom::Snapshot { backlog: 0 }, args).await?;
     let seq = follow.attached().seq.next();
-    Ok(Opened {
+    Ok(OpenedSession {
         session,
         follow,
         seq,
@@ -147,13 +147,13 @@ pub(super) async fn resume(
     prompt: Prompt,
     interactive: bool,
     report: &mut Report,
-) -> Result<Given, Error> {
+) -> Result<StartedPrompt, Error> {
     let summary = existing(client, args, cwd, report).await?;
     let session = summary.session;
     if interactive {
-        let follow = follow(client, session, From::Snapshot { backlog: 0 }, args).await?;
+        let follow = follow(client, session, FollowFrom::Snapshot { backlog: 0 }, args).await?;
         let (prompt_id, seq) = enter(client, args, session, prompt, true, None).await?;
-        return Ok(Given {
+        return Ok(StartedPrompt {
             session,
             prompt_id,
             seq,
@@ -167,9 +167,9 @@ pub(super) async fn resume(
     let follow = if args.detach {
         None
     } else {
-        Some(follow(client, session, From::After(before), args).await?)
+        Some(follow(client, session, FollowFrom::After(before), args).await?)
     };
-    Ok(Given {
+    Ok(StartedPrompt {
         session,
         prompt_id,
         seq,
@@ -334,7 +334,7 @@ fn kept(settings: &SessionOptions, before: &SessionSummary) -> Option<String> {
 async fn follow(
     client: &Client,
     session: SessionId,
-    from: From,
+    from: FollowFrom,
     args: &Args,
 ) -> Result<Follow, Error> {
     // Only the event stream shows events without a number; the others show whole messages.

@@ -3,7 +3,7 @@
 use client::{Client, Start};
 use serde_json::json;
 
-use super::begin::{self, Given};
+use super::begin::{self, StartedPrompt};
 use super::report::Report;
 use super::structured::{self, AnswerSchema};
 use super::watch::Run;
@@ -11,7 +11,7 @@ use super::{Args, Format, answers, driven, left, prompt, worktree};
 use crate::exit::{self, Error};
 use crate::messages::goal::Msg as GoalMsg;
 use crate::messages::run::Msg;
-use crate::signals::{Arrived, Signals};
+use crate::signals::{OsSignal, Signals};
 use crate::{output, reach, terminal, text};
 use client::prompt::Prompt;
 
@@ -71,7 +71,7 @@ pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
         }
     };
     let Some(given) = given else {
-        return leave(Arrived::Int, report, args.format());
+        return leave(OsSignal::Int, report, args.format());
     };
     let pid = report
         .pid
@@ -84,9 +84,9 @@ pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
 async fn watch(
     client: Client,
     args: &Args,
-    given: Given,
+    given: StartedPrompt,
     schema: Option<AnswerSchema>,
-    (mut signals, mut early): (Signals, Option<Arrived>),
+    (mut signals, mut early): (Signals, Option<OsSignal>),
     report: &mut Report,
 ) -> Result<u8, Error> {
     let Some(mut follow) = given.follow else {
@@ -137,10 +137,10 @@ async fn watch(
 }
 
 /// Ends before there is a turn.
-pub(super) fn leave(arrived: Arrived, report: &mut Report, format: Format) -> Result<u8, Error> {
+pub(super) fn leave(arrived: OsSignal, report: &mut Report, format: Format) -> Result<u8, Error> {
     let code = match arrived {
-        Arrived::Int => exit::INTERRUPTED,
-        Arrived::Term | Arrived::Hup => exit::TERMINATED,
+        OsSignal::Int => exit::INTERRUPTED,
+        OsSignal::Term | OsSignal::Hup => exit::TERMINATED,
     };
     report.left(left(code));
     report.print(format)?;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::pin::Pin;
 
-use client::{Client, DecodedEvent, Follow, From, Start};
+use client::{Client, DecodedEvent, Follow, FollowFrom, Start};
 use proto::live::Live;
 use proto::methods::{SessionInterrupt, SessionUnqueue};
 use proto::params::interaction::Interaction;
@@ -15,18 +15,18 @@ use proto::state::OnAsk;
 use proto::{Body, InteractionId, PromptId, Seq, SessionId};
 use serde_json::{Value, json};
 
-use super::begin::{self, Opened};
+use super::begin::{self, OpenedSession};
 use super::drive::leave;
-use super::input::{self, BadLine, Input, Numbered, Wanted};
+use super::input::{self, BadLine, Input, InputCommand, Numbered};
 use super::log_change::LogChange;
 use super::report::Report;
-use super::watch::{BEARS, Leaving, Run, reached};
+use super::watch::{InterruptState, Run, UNWRITABLE_TIMEOUT, reached};
 use super::{Args, left, worktree};
 use crate::agent_dialogs::AgentChanges;
 use crate::dialog::{self, Dialog};
 use crate::exit::{self, Error};
 use crate::messages::run::Msg;
-use crate::signals::{Arrived, Signals};
+use crate::signals::{OsSignal, Signals};
 use crate::{ended, output, reach};
 use client::prompt::Prompt;
 
@@ -53,7 +53,7 @@ pub(super) async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> 
         _ = signals.next() => None,
     };
     let Some((opened, first)) = opened else {
-        return leave(Arrived::Int, report, args.format());
+        return leave(OsSignal::Int, report, args.format());
     };
     let pid = report
         .pid
@@ -94,7 +94,7 @@ async fn open(
     cwd: String,
     input: &mut Input,
     report: &mut Report,
-) -> Result<(Opened, Option<Numbered>), Error> {
+) -> Result<(OpenedSession, Option<Numbered>), Error> {
     if args.continues() {
         return Ok((begin::open(client, args, cwd, report).await?, None));
     }
@@ -103,11 +103,11 @@ async fn open(
             return Err(no_prompt());
         };
         let refused = match &line.wanted {
-            Ok(Wanted::Prompt { .. }) => {
+            Ok(InputCommand::Prompt { .. }) => {
                 let opened = begin::open(client, args, cwd, report).await?;
                 return Ok((opened, Some(line)));
             }
-            Ok(Wanted::Answer { .. } | Wanted::Interrupt) => {
+            Ok(InputCommand::Answer { .. } | InputCommand::Interrupt) => {
                 &BadLine::new("there is no session yet", "send a prompt first")
             }
             Err(bad) => bad,
@@ -180,8 +180,8 @@ impl Driven {
         signals: &mut Signals,
         report: &mut Report,
     ) -> Result<u8, Error> {
-        let mut leaving = Leaving::new(self.run.ephemeral);
-        self.follow.bear(BEARS);
+        let mut leaving = InterruptState::new(self.run.ephemeral);
+        self.follow.wait_while_unwritable(UNWRITABLE_TIMEOUT);
         let pid = self.follow.attached().pid;
         self.run.agents.start(&self.run.client, pid);
         if let Some(line) = first {
@@ -247,11 +247,11 @@ impl Driven {
         let client = connect(false).await?;
         let session = self.run.session.to_string();
         let from = match self.follow.last() {
-            Some(seq) => From::After(seq),
-            None => From::After(self.run.from),
+            Some(seq) => FollowFrom::After(seq),
+            None => FollowFrom::After(self.run.from),
         };
         let mut follow = client.follow(&session, from, true).await?;
-        follow.bear(BEARS);
+        follow.wait_while_unwritable(UNWRITABLE_TIMEOUT);
         self.log_change = LogChange::default();
         // The old one goes last: the session is followed all the time.
         self.follow = follow;
@@ -353,11 +353,11 @@ impl Driven {
     }
 
     /// The call that a line makes.
-    fn call(&self, wanted: Wanted) -> Result<Call, BadLine> {
+    fn call(&self, wanted: InputCommand) -> Result<Call, BadLine> {
         let client = self.run.client.clone();
         let session: SessionId = self.run.session;
         Ok(match wanted {
-            Wanted::Prompt { text, steer } => {
+            InputCommand::Prompt { text, steer } => {
                 let when = if steer { When::Steer } else { When::Queue };
                 let params = begin::params(session, Prompt::typed(text), when, self.on_ask);
                 Box::pin(async move {
@@ -369,7 +369,7 @@ impl Driven {
                     })
                 })
             }
-            Wanted::Answer { id, answer } => {
+            InputCommand::Answer { id, answer } => {
                 let Some(interaction) = self.open.get(&id) else {
                     return Err(BadLine::new(
                         format!("no question `{id}` is open"),
@@ -383,7 +383,7 @@ impl Driven {
                     Ok(Accepted::Other)
                 })
             }
-            Wanted::Interrupt => {
+            InputCommand::Interrupt => {
                 let session = session.to_string();
                 Box::pin(async move {
                     client

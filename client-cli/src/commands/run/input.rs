@@ -16,7 +16,7 @@ const LINES_MAX: usize = 16;
 
 /// What a line wants.
 #[derive(Debug, PartialEq)]
-pub(super) enum Wanted {
+pub(super) enum InputCommand {
     Prompt {
         text: String,
         steer: bool,
@@ -48,7 +48,7 @@ impl BadLine {
 /// A line with its number, from 1.
 pub(super) struct Numbered {
     pub number: u64,
-    pub wanted: Result<Wanted, BadLine>,
+    pub wanted: Result<InputCommand, BadLine>,
 }
 
 /// The lines of standard input, read by a thread from the moment this is made.
@@ -64,7 +64,7 @@ impl Input {
         // It blocks in `read` for ever if nobody writes; the end of the process ends it.
         std::thread::spawn(move || {
             if let Some(text) = first {
-                let wanted = Ok(Wanted::Prompt { text, steer: false });
+                let wanted = Ok(InputCommand::Prompt { text, steer: false });
                 if sender
                     .blocking_send(Numbered { number: 0, wanted })
                     .is_err()
@@ -137,7 +137,7 @@ const KINDS: [&str; 3] = ["prompt", "answer", "interrupt"];
 const EXAMPLE: &str = "write for instance {\"kind\":\"prompt\",\"text\":\"fix the failing test\"}";
 
 /// What a line wants.
-fn parse(line: &[u8]) -> Result<Wanted, BadLine> {
+fn parse(line: &[u8]) -> Result<InputCommand, BadLine> {
     let value = serde_json::from_slice(line)
         .map_err(|error| BadLine::new(format!("the line is not valid JSON: {error}"), EXAMPLE))?;
     let Value::Object(mut members) = value else {
@@ -148,7 +148,7 @@ fn parse(line: &[u8]) -> Result<Wanted, BadLine> {
         _ => return Err(BadLine::new("the line has no `kind`", EXAMPLE)),
     };
     let wanted = match kind.as_str() {
-        "prompt" => Wanted::Prompt {
+        "prompt" => InputCommand::Prompt {
             text: text(&mut members, "text")?,
             steer: match members.remove("steer") {
                 None => false,
@@ -164,12 +164,12 @@ fn parse(line: &[u8]) -> Result<Wanted, BadLine> {
         "answer" => {
             let id = text(&mut members, "id")?;
             let answer = std::mem::take(&mut members);
-            Wanted::Answer {
+            InputCommand::Answer {
                 id: id.as_str().into(),
                 answer,
             }
         }
-        "interrupt" => Wanted::Interrupt,
+        "interrupt" => InputCommand::Interrupt,
         other => {
             let near = nearest(other, KINDS);
             let hint = match near.first() {

@@ -1,6 +1,6 @@
 //! A log that was repaired or restored while its run was watched.
 
-use client::{DecodedEvent, Followed};
+use client::{DecodedEvent, FollowEvent};
 
 use crate::exit::Error;
 use crate::messages::run::Msg;
@@ -14,22 +14,25 @@ pub struct LogChange {
 
 impl LogChange {
     /// The event that has come; an error if it shows that the log is another one.
-    pub fn take(&mut self, followed: Option<Followed>) -> Result<Option<Box<DecodedEvent>>, Error> {
+    pub fn take(
+        &mut self,
+        followed: Option<FollowEvent>,
+    ) -> Result<Option<Box<DecodedEvent>>, Error> {
         let Some(followed) = followed else {
             return Ok(None);
         };
         match followed {
-            Followed::Reconnected => {
+            FollowEvent::Reconnected => {
                 self.marked = self.synced;
                 Ok(None)
             }
-            Followed::Event(event) if event.kind() == "snapshot" && self.marked => {
+            FollowEvent::Event(event) if event.kind() == "snapshot" && self.marked => {
                 Err(Error::Failed {
                     what: say!(Msg::LogRepaired).to_owned(),
                     hint: say!(Msg::LogsShow, event.session),
                 })
             }
-            Followed::Event(event) => {
+            FollowEvent::Event(event) => {
                 self.synced |= event.kind() == "sync";
                 self.marked &= event.kind() != "sync";
                 Ok(Some(event))

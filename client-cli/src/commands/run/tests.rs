@@ -28,6 +28,6 @@ fn only_harmless_names_reach_the_tools() {
 }
 
 #[test]
-fn a_code_that_is_none_is_a_failure() {
+fn invalid_exit_code_becomes_1() {
     assert_eq!((code(0), code(137), code(-1), code(256)), (0, 137, 1, 1));
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use client::transcript::words;
-use client::{Client, Content, DecodedEvent, Follow, Followed, Heard};
+use client::{Client, Content, DecodedEvent, Follow, FollowEvent, FollowUpdate};
 use proto::live::Live;
 use proto::methods::SessionInterrupt;
 use proto::params::session::OneParams;
@@ -24,7 +24,7 @@ use crate::messages::language;
 use crate::messages::run::Msg;
 use crate::paint::Painter;
 use crate::pieces::{Transcript, attached_pieces};
-use crate::signals::{Arrived, Signals};
+use crate::signals::{OsSignal, Signals};
 use crate::{ended, output};
 
 /// A second Ctrl-C within this time leaves at once.
@@ -37,7 +37,7 @@ const GRACE: Duration = Duration::from_secs(10);
 const OUTPUT_LINES: usize = 8;
 
 /// How long a log that cannot be written is waited for.
-pub(super) const BEARS: Duration = ended::BEARS;
+pub(super) const UNWRITABLE_TIMEOUT: Duration = ended::UNWRITABLE_TIMEOUT;
 
 /// A run that is being watched.
 pub(super) struct Run {
@@ -112,15 +112,15 @@ impl Run {
     pub(super) async fn watch(
         &mut self,
         follow: &mut Follow,
-        (signals, early): (&mut Signals, &mut Option<Arrived>),
+        (signals, early): (&mut Signals, &mut Option<OsSignal>),
         timeout: Option<u64>,
         report: &mut Report,
     ) -> Result<u8, Error> {
         // The daemon ends the turn when its time is up. Should it not, we do not wait for ever.
-        let mut leaving = Leaving::new(self.ephemeral);
+        let mut leaving = InterruptState::new(self.ephemeral);
         leaving.limit = limit_of_turn(timeout);
         let mut log_change = LogChange::default();
-        follow.bear(BEARS);
+        follow.wait_while_unwritable(UNWRITABLE_TIMEOUT);
         self.agents.start(&self.client, follow.attached().pid);
         loop {
             tokio::select! {
@@ -161,20 +161,24 @@ impl Run {
     }
 
     /// Says to a person why nothing comes; leaves what does.
-    pub(super) fn hear(&mut self, heard: Heard) -> Option<Followed> {
+    pub(super) fn hear(&mut self, heard: FollowUpdate) -> Option<FollowEvent> {
         // A break is of interest to who looks on while it lasts.
         let seen = std::io::IsTerminal::is_terminal(&std::io::stderr());
         let (words, followed) = match heard {
-            Heard::Followed(Followed::Event(event)) => return Some(Followed::Event(event)),
-            Heard::Followed(Followed::Reconnected) => {
+            FollowUpdate::FollowEvent(FollowEvent::Event(event)) => {
+                return Some(FollowEvent::Event(event));
+            }
+            FollowUpdate::FollowEvent(FollowEvent::Reconnected) => {
                 self.agents.restart(&self.client);
                 (
                     seen.then(|| say!(Msg::Reconnected).to_owned()),
-                    Some(Followed::Reconnected),
+                    Some(FollowEvent::Reconnected),
                 )
             }
-            Heard::Lost => (seen.then(|| say!(Msg::Lost).to_owned()), None),
-            Heard::Unwritable(failure) => (Some(format!("! {}", unwritable(&failure))), None),
+            FollowUpdate::Lost => (seen.then(|| say!(Msg::Lost).to_owned()), None),
+            FollowUpdate::Unwritable(failure) => {
+                (Some(format!("! {}", unwritable(&failure))), None)
+            }
         };
         if self.format == Format::Text
             && let Some(words) = words
@@ -409,7 +413,7 @@ impl Run {
 }
 
 /// A signal that came early, else the next one. Cancel-safe: a signal that is taken is returned at once.
-async fn heard(signals: &mut Signals, early: &mut Option<Arrived>) -> Arrived {
+async fn heard(signals: &mut Signals, early: &mut Option<OsSignal>) -> OsSignal {
     match early.take() {
         Some(arrived) => arrived,
         None => signals.next().await,
@@ -442,14 +446,14 @@ pub(super) async fn reached(limit: Option<(Instant, u8)>) -> u8 {
 }
 
 /// What signals have asked for so far.
-pub(super) struct Leaving {
+pub(super) struct InterruptState {
     ephemeral: bool,
     interrupted: Option<Instant>,
     /// When the run is left, whatever runs, and with which code.
     pub limit: Option<(Instant, u8)>,
 }
 
-impl Leaving {
+impl InterruptState {
     pub(super) fn new(ephemeral: bool) -> Self {
         Self {
             ephemeral,
@@ -459,18 +463,18 @@ impl Leaving {
     }
 
     /// Takes a signal: the code to leave with at once; `None`: the turn is to be interrupted.
-    pub(super) fn take(&mut self, arrived: Arrived, report: &mut Report) -> Option<u8> {
+    pub(super) fn take(&mut self, arrived: OsSignal, report: &mut Report) -> Option<u8> {
         match arrived {
             // An ephemeral session does not go on without its run.
-            Arrived::Hup if !self.ephemeral => {
+            OsSignal::Hup if !self.ephemeral => {
                 report.left("detached");
                 Some(0)
             }
-            Arrived::Int if self.interrupted.is_some_and(|at| at.elapsed() < TWICE) => {
+            OsSignal::Int if self.interrupted.is_some_and(|at| at.elapsed() < TWICE) => {
                 report.left(left(exit::INTERRUPTED));
                 Some(exit::INTERRUPTED)
             }
-            Arrived::Int => {
+            OsSignal::Int => {
                 self.interrupted = Some(Instant::now());
                 output::progress(if self.ephemeral {
                     say!(Msg::InterruptingEphemeral)
@@ -479,7 +483,7 @@ impl Leaving {
                 });
                 None
             }
-            Arrived::Term | Arrived::Hup => {
+            OsSignal::Term | OsSignal::Hup => {
                 self.limit = Some((Instant::now() + TWICE, exit::TERMINATED));
                 None
             }

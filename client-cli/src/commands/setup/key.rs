@@ -10,7 +10,7 @@ use super::pick;
 use crate::exit::Error;
 use crate::messages::setup::Msg;
 use crate::messages::translated;
-use crate::person::Person;
+use crate::person::TerminalUser;
 use crate::{output, reach, text};
 
 /// More than any key has, in bytes.
@@ -69,7 +69,7 @@ impl Search<'_> {
     ///
     /// # Errors
     /// There is none, or the provider does not take it, and nobody can be asked for another.
-    pub async fn find(&self, person: &mut Option<Person>) -> Result<Key, Error> {
+    pub async fn find(&self, person: &mut Option<TerminalUser>) -> Result<Key, Error> {
         let mut new = self.first(person).await?;
         if !self.probe {
             return Ok(Key {
@@ -112,7 +112,7 @@ impl Search<'_> {
     async fn better_address(
         &self,
         probed: &ProviderProbeOutput,
-        person: &mut Option<Person>,
+        person: &mut Option<TerminalUser>,
     ) -> Result<Option<String>, Error> {
         let Some(better) = probed.better_base_url.clone().filter(|_| self.may_move) else {
             return Ok(None);
@@ -149,7 +149,7 @@ impl Search<'_> {
         &self,
         problem: String,
         probed: &ProviderProbeOutput,
-        person: &mut Option<Person>,
+        person: &mut Option<TerminalUser>,
     ) -> Result<String, Error> {
         match (self.source, person) {
             (Source::Unsaid, Some(person)) => {
@@ -171,7 +171,7 @@ impl Search<'_> {
     }
 
     /// The first key to be tried; `None`: the present one, or none.
-    async fn first(&self, person: &mut Option<Person>) -> Result<Option<String>, Error> {
+    async fn first(&self, person: &mut Option<TerminalUser>) -> Result<Option<String>, Error> {
         let variable = &self.provider.api_key_env;
         match self.source {
             Source::None => Ok(None),
@@ -223,7 +223,7 @@ impl Search<'_> {
         self.provider.has_key.then(|| from.to_owned())
     }
 
-    async fn ask(&self, person: &mut Person, may_keep: bool) -> Result<String, Error> {
+    async fn ask(&self, person: &mut TerminalUser, may_keep: bool) -> Result<String, Error> {
         let prompt = match may_keep {
             true => say!(Msg::AskKeyKeep),
             false => say!(Msg::AskKey),
@@ -244,7 +244,7 @@ impl Search<'_> {
         &self,
         new: Option<&str>,
         base_url: Option<&str>,
-        person: &mut Option<Person>,
+        person: &mut Option<TerminalUser>,
     ) -> Result<ProviderProbeOutput, Error> {
         let variable = match self.source {
             Source::Variable(name) => name,
@@ -273,7 +273,7 @@ impl Search<'_> {
         &self,
         probed: &ProviderProbeOutput,
         address: Option<&str>,
-        person: &mut Option<Person>,
+        person: &mut Option<TerminalUser>,
     ) -> Result<Option<String>, Error> {
         let words = match address {
             Some(address) => format!("{}: {}", text::line(address), answer(probed)),
@@ -306,7 +306,7 @@ impl Search<'_> {
 }
 
 /// Whether to use another address than the given one, where the API was found: a person is asked, a script is told.
-async fn uses_address(person: &mut Option<Person>, better: &str) -> Result<bool, Error> {
+async fn uses_address(person: &mut Option<TerminalUser>, better: &str) -> Result<bool, Error> {
     match person {
         Some(person) => {
             let question = say!(Msg::UseAddress, text::line(better));

@@ -5,7 +5,7 @@ use proto::params::config::ProviderStatus;
 use super::key::in_environment;
 use crate::exit::Error;
 use crate::messages::setup::Msg;
-use crate::person::Person;
+use crate::person::TerminalUser;
 use crate::{near, output, text};
 
 /// Models that are listed; of more there is only the number.
@@ -64,7 +64,7 @@ pub fn may_move(provider: &ProviderStatus) -> bool {
 }
 
 /// The address of a provider; Enter keeps the present one.
-pub async fn url(person: &mut Person, present: &str) -> Result<String, Error> {
+pub async fn url(person: &mut TerminalUser, present: &str) -> Result<String, Error> {
     let prompt = say!(Msg::AskUrlPresent, text::line(present));
     loop {
         let url = person.line(&prompt).await?;
@@ -93,7 +93,7 @@ fn present_one<'a>(known: &'a [ProviderStatus], present: &str) -> Option<&'a Pro
 
 /// A provider of the list, or an endpoint that is not in it. Enter keeps the one that `present` is of.
 pub async fn provider(
-    person: &mut Person,
+    person: &mut TerminalUser,
     known: &[ProviderStatus],
     present: &str,
 ) -> Result<ProviderStatus, Error> {
@@ -139,7 +139,7 @@ pub async fn provider(
 }
 
 /// An endpoint that is not in the list.
-async fn endpoint(person: &mut Person, taken: &[&str]) -> Result<ProviderStatus, Error> {
+async fn endpoint(person: &mut TerminalUser, taken: &[&str]) -> Result<ProviderStatus, Error> {
     let name = loop {
         let name = person.line(say!(Msg::AskName)).await?;
         match is_name(&name) {
@@ -204,7 +204,7 @@ pub fn is_name(name: &str) -> bool {
 
 /// A model of the list, or another one that the person insists on.
 pub async fn model(
-    person: &mut Person,
+    person: &mut TerminalUser,
     models: &[String],
     default: Option<&str>,
 ) -> Result<String, Error> {

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn only_what_is_not_so_already_is_written() {
+fn setup_writes_only_changed_settings() {
     let mut provider = pick::unknown("deep", "https://deep.example/v1");
     provider.models = vec!["a".into()];
     let same = changes(Some(&provider), &provider, Some("a"), (false, false));

@@ -12,7 +12,7 @@ use crate::effect::Effect;
 use crate::event::Event;
 use crate::keymap;
 use crate::model::session::Session;
-use crate::model::{LaunchContext, Link, Look, Model};
+use crate::model::{LaunchContext, Link, Model, ViewOptions};
 use crate::render::Cache;
 use crate::update::update;
 use crate::view::Panel;
@@ -35,7 +35,7 @@ impl Scene {
     pub fn fresh(approvals: Vec<Interaction>, questions: Vec<Interaction>) -> Self {
         let now = Instant::now();
         let place = LaunchContext::of("/p");
-        let mut model = Model::new(Look::default(), place, now);
+        let mut model = Model::new(ViewOptions::default(), place, now);
         let mut session = Session::new(SessionId::new(), Pid(7));
         session.open = approvals.into_iter().chain(questions).collect();
         model.session = Some(session);

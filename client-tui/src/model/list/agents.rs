@@ -10,9 +10,9 @@ use super::{Key, words};
 use crate::messages::lists::Msg;
 use crate::model::Model;
 use crate::render::short;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
-fn cell(text: impl Into<String>, ink: Ink) -> Cell {
+fn cell(text: impl Into<String>, ink: TextRole) -> Cell {
     Cell {
         text: text.into(),
         ink,
@@ -33,7 +33,7 @@ pub fn rows(agents: &[SessionSummary], at: Stamp, model: &Model) -> Vec<Row> {
 fn parent_row(parent: &SessionSummary, at: Stamp, model: &Model) -> Row {
     let mut row = row(parent, 0, at, model);
     if let Some(name) = row.cells.get_mut(1) {
-        *name = cell(model.look.language.say(Msg::ParentRow), Ink::Accent);
+        *name = cell(model.look.language.say(Msg::ParentRow), TextRole::Accent);
     }
     row
 }
@@ -55,13 +55,16 @@ fn row(agent: &SessionSummary, depth: usize, at: Stamp, model: &Model) -> Row {
         key: Key::Session(agent.session),
         mark,
         cells: vec![
-            cell(format!("{}{}", branch(depth), agent.pid), Ink::Dim),
-            cell(name.unwrap_or_default(), Ink::Tool),
+            cell(format!("{}{}", branch(depth), agent.pid), TextRole::Dim),
+            cell(name.unwrap_or_default(), TextRole::Tool),
             cell(words::state(language, agent, at), mark.1),
-            cell(words::aged(language, until, agent.created_at), Ink::Dim),
-            cell(words::steps(language, agent.steps), Ink::Dim),
-            cell(short::cost(agent.cost()).unwrap_or_default(), Ink::Dim),
-            cell(does, Ink::Text),
+            cell(
+                words::aged(language, until, agent.created_at),
+                TextRole::Dim,
+            ),
+            cell(words::steps(language, agent.steps), TextRole::Dim),
+            cell(short::cost(agent.cost()).unwrap_or_default(), TextRole::Dim),
+            cell(does, TextRole::Text),
         ],
     }
 }

@@ -19,7 +19,7 @@ use super::ListOf;
 use crate::effect::Answer;
 use crate::messages::Language;
 use crate::model::session::Session;
-use crate::model::{LaunchContext, Look, Model};
+use crate::model::{LaunchContext, Model, ViewOptions};
 
 /// The wall clock in every test.
 pub const NOW: Stamp = Stamp(1_790_000_000_000);
@@ -342,11 +342,11 @@ pub fn checkpoints(undo: bool) -> CheckpointsOutput {
 
 /// A model with the session 4 followed, and prompts in its queue.
 pub fn model(columns: u16, rows: u16, language: Language) -> Model {
-    let look = Look {
+    let look = ViewOptions {
         columns,
         rows,
         language,
-        ..Look::default()
+        ..ViewOptions::default()
     };
     let place = LaunchContext {
         home: Some("/user/ann".into()),

@@ -9,9 +9,9 @@ use super::rows::{Cell, Row};
 use super::{Key, words};
 use crate::messages::Language;
 use crate::messages::found::Msg;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
-fn cell(text: impl Into<String>, ink: Ink) -> Cell {
+fn cell(text: impl Into<String>, ink: TextRole) -> Cell {
     Cell {
         text: text.into(),
         ink,
@@ -26,11 +26,11 @@ pub fn skills(list: &skill::ListOutput, language: Language) -> Vec<Row> {
         let problem = client::text::line(&language.translate(problem));
         Row {
             key: Key::Fault(index),
-            mark: ("!", Ink::Warning),
+            mark: ("!", TextRole::Warning),
             cells: vec![
-                cell("", Ink::Dim),
-                cell(problem, Ink::Warning),
-                cell(language.say(Msg::Fault), Ink::Dim),
+                cell("", TextRole::Dim),
+                cell(problem, TextRole::Warning),
+                cell(language.say(Msg::Fault), TextRole::Dim),
             ],
         }
     });
@@ -45,9 +45,9 @@ fn skill(skill: &SkillInfo, language: Language) -> Row {
         SkillSource::Configured => Msg::OfSetting,
     };
     let (mark, ink) = match (obstacle(skill, language), skill.offered) {
-        (Some(_), _) => (("!", Ink::Warning), Ink::Dim),
-        (None, true) => (("●", Ink::Good), Ink::Text),
-        (None, false) => ((" ", Ink::Text), Ink::Text),
+        (Some(_), _) => (("!", TextRole::Warning), TextRole::Dim),
+        (None, true) => (("●", TextRole::Good), TextRole::Text),
+        (None, false) => ((" ", TextRole::Text), TextRole::Text),
     };
     let about = obstacle(skill, language);
     let about = about.unwrap_or_else(|| client::text::line(&skill.description));
@@ -56,8 +56,8 @@ fn skill(skill: &SkillInfo, language: Language) -> Row {
         mark,
         cells: vec![
             cell(client::text::line(&skill.name), ink),
-            cell(about, Ink::Dim),
-            cell(language.say(source), Ink::Dim),
+            cell(about, TextRole::Dim),
+            cell(language.say(source), TextRole::Dim),
         ],
     }
 }
@@ -98,12 +98,12 @@ pub fn hits(found: &SearchOutput, now: Stamp, language: Language) -> Vec<Row> {
     let rows = found.hits.iter();
     let rows = rows.map(|hit| Row {
         key: Key::Hit(hit.session, hit.seq),
-        mark: (" ", Ink::Text),
+        mark: (" ", TextRole::Text),
         cells: vec![
-            cell(hit.pid.to_string(), Ink::Dim),
+            cell(hit.pid.to_string(), TextRole::Dim),
             excerpt(hit),
-            cell(author(language, hit.role), Ink::Dim),
-            cell(words::aged(language, now, hit.at), Ink::Dim),
+            cell(author(language, hit.role), TextRole::Dim),
+            cell(words::aged(language, now, hit.at), TextRole::Dim),
         ],
     });
     rows.collect()
@@ -136,7 +136,7 @@ pub fn excerpt(hit: &Hit) -> Cell {
     text.push_str(&clean(done, letters.len()));
     Cell {
         text,
-        ink: Ink::Text,
+        ink: TextRole::Text,
         marks,
     }
 }

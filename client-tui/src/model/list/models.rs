@@ -8,7 +8,7 @@ use crate::messages::Language;
 use crate::messages::models::Msg;
 use crate::model::Model;
 use crate::render::short;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// A model that can be chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,24 +86,24 @@ pub fn row(offer: &Offer, model: &Model) -> Row {
         marks: Vec::new(),
     };
     let (key, ink) = match offer.key {
-        KeyPresence::NotNeeded => (String::new(), Ink::Dim),
-        KeyPresence::There => (language.say(Msg::Key).to_owned(), Ink::Dim),
-        KeyPresence::Missing(_) => (language.say(Msg::NoKey).to_owned(), Ink::Warning),
+        KeyPresence::NotNeeded => (String::new(), TextRole::Dim),
+        KeyPresence::There => (language.say(Msg::Key).to_owned(), TextRole::Dim),
+        KeyPresence::Missing(_) => (language.say(Msg::NoKey).to_owned(), TextRole::Warning),
     };
     let mark = match present(model) == offer.name {
-        true => ("●", Ink::Good),
-        false => (" ", Ink::Text),
+        true => ("●", TextRole::Good),
+        false => (" ", TextRole::Text),
     };
     Row {
         key: Key::Model(offer.name.clone()),
         mark,
         cells: vec![
-            cell(client::text::line(&offer.name), Ink::Text),
+            cell(client::text::line(&offer.name), TextRole::Text),
             cell(
                 offer.facts.price.as_ref().map(price).unwrap_or_default(),
-                Ink::Dim,
+                TextRole::Dim,
             ),
-            cell(window(&offer.facts), Ink::Dim),
+            cell(window(&offer.facts), TextRole::Dim),
             cell(key, ink),
         ],
     }

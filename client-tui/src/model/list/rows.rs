@@ -16,7 +16,7 @@ use super::{found, models, words};
 use crate::messages::lists::Msg;
 use crate::model::Model;
 use crate::render::short;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// Letters of a filter that are looked for: more narrows nothing.
 const LETTERS_MAX: usize = 200;
@@ -26,7 +26,7 @@ const LETTERS_MAX: usize = 200;
 pub struct Row {
     pub key: Key,
     /// Its status, in one cell.
-    pub mark: (&'static str, Ink),
+    pub mark: (&'static str, TextRole),
     /// As many as its list has columns.
     pub cells: Vec<Cell>,
 }
@@ -35,12 +35,12 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub text: String,
-    pub ink: Ink,
+    pub ink: TextRole,
     /// Bytes of the text that are emphasised: first, and the one after the last.
     pub marks: Vec<(usize, usize)>,
 }
 
-fn cell(text: impl Into<String>, ink: Ink) -> Cell {
+fn cell(text: impl Into<String>, ink: TextRole) -> Cell {
     Cell {
         text: text.into(),
         ink,
@@ -133,13 +133,13 @@ fn all(dialog: &ListDialog, model: &Model) -> Vec<Row> {
 }
 
 fn new_session(model: &Model) -> Row {
-    let mut cells = vec![cell("", Ink::Text); 7];
+    let mut cells = vec![cell("", TextRole::Text); 7];
     if let Some(name) = cells.get_mut(2) {
-        *name = cell(model.look.language.say(Msg::NewSession), Ink::Text);
+        *name = cell(model.look.language.say(Msg::NewSession), TextRole::Text);
     }
     Row {
         key: Key::New,
-        mark: ("+", Ink::Accent),
+        mark: ("+", TextRole::Accent),
         cells,
     }
 }
@@ -164,19 +164,19 @@ fn session(session: &SessionSummary, dialog: &ListDialog, model: &Model, here: b
         cells: vec![
             cell(
                 format!("{}{asks}", if unread { "•" } else { "" }),
-                Ink::Accent,
+                TextRole::Accent,
             ),
-            cell(session.pid.to_string(), Ink::Dim),
-            cell(named(session), Ink::Text),
-            cell(words::model(&session.model), Ink::Dim),
+            cell(session.pid.to_string(), TextRole::Dim),
+            cell(named(session), TextRole::Text),
+            cell(words::model(&session.model), TextRole::Dim),
             cell(
                 language.counted(session.turns, Msg::Turn, Msg::Turns),
-                Ink::Dim,
+                TextRole::Dim,
             ),
-            cell(directory, Ink::Dim),
+            cell(directory, TextRole::Dim),
             cell(
                 words::aged(language, dialog.at, session.active_at),
-                Ink::Dim,
+                TextRole::Dim,
             ),
         ],
     }
@@ -192,12 +192,12 @@ fn turns(turns: &CheckpointsOutput, dialog: &ListDialog, model: &Model) -> Vec<R
     if turns.undo {
         rows.push(Row {
             key: Key::Undo,
-            mark: ("↶", Ink::Accent),
+            mark: ("↶", TextRole::Accent),
             cells: vec![
-                cell("", Ink::Text),
-                cell(model.look.language.say(Msg::UndoRow), Ink::Text),
-                cell("", Ink::Dim),
-                cell("", Ink::Dim),
+                cell("", TextRole::Text),
+                cell(model.look.language.say(Msg::UndoRow), TextRole::Text),
+                cell("", TextRole::Dim),
+                cell("", TextRole::Dim),
             ],
         });
     }
@@ -218,12 +218,15 @@ fn turn(turn: &TurnCheckpoint, dialog: &ListDialog, model: &Model) -> Row {
     };
     Row {
         key: Key::Turn(turn.turn),
-        mark: (if turn.notes.is_empty() { " " } else { "!" }, Ink::Warning),
+        mark: (
+            if turn.notes.is_empty() { " " } else { "!" },
+            TextRole::Warning,
+        ),
         cells: vec![
-            cell(turn.turn.to_string(), Ink::Dim),
-            cell(client::text::line(&turn.prompt), Ink::Text),
-            cell(files, Ink::Dim),
-            cell(words::aged(language, dialog.at, turn.at), Ink::Dim),
+            cell(turn.turn.to_string(), TextRole::Dim),
+            cell(client::text::line(&turn.prompt), TextRole::Text),
+            cell(files, TextRole::Dim),
+            cell(words::aged(language, dialog.at, turn.at), TextRole::Dim),
         ],
     }
 }
@@ -266,8 +269,8 @@ fn choices(restore: &Restore, model: &Model) -> Vec<Row> {
         };
         Row {
             key: Key::Choice(choice),
-            mark: (" ", Ink::Text),
-            cells: vec![cell(model.look.language.say(message), Ink::Text)],
+            mark: (" ", TextRole::Text),
+            cells: vec![cell(model.look.language.say(message), TextRole::Text)],
         }
     };
     choices.into_iter().map(row).collect()
@@ -294,12 +297,12 @@ fn prompt(index: usize, queued: &QueuedPrompt, model: &Model) -> Row {
     let by = client::text::line(&by);
     Row {
         key: Key::Prompt(queued.prompt_id),
-        mark: (mark, Ink::Accent),
+        mark: (mark, TextRole::Accent),
         cells: vec![
-            cell((index + 1).to_string(), Ink::Dim),
-            cell(words::joined(&queued.text), Ink::Text),
-            cell(language.say(when), Ink::Dim),
-            cell(language.fill(Msg::By, &[&by]), Ink::Dim),
+            cell((index + 1).to_string(), TextRole::Dim),
+            cell(words::joined(&queued.text), TextRole::Text),
+            cell(language.say(when), TextRole::Dim),
+            cell(language.fill(Msg::By, &[&by]), TextRole::Dim),
         ],
     }
 }
@@ -343,22 +346,22 @@ fn process(session: &SessionSummary, depth: usize, dialog: &ListDialog, model: &
         key: Key::Session(session.session),
         mark,
         cells: vec![
-            cell(format!("{}{}", branch(depth), session.pid), Ink::Text),
+            cell(format!("{}{}", branch(depth), session.pid), TextRole::Text),
             cell(words::state(language, session, dialog.at), mark.1),
             cell(
                 words::aged(language, dialog.at, session.active_at),
-                Ink::Dim,
+                TextRole::Dim,
             ),
-            cell(session.steps.to_string(), Ink::Dim),
-            cell(words::model(&session.model), Ink::Dim),
-            cell(words::context(session), Ink::Dim),
-            cell(short::count(short::tokens(&session.usage)), Ink::Dim),
-            cell(words::cost(session.cost()), Ink::Dim),
+            cell(session.steps.to_string(), TextRole::Dim),
+            cell(words::model(&session.model), TextRole::Dim),
+            cell(words::context(session), TextRole::Dim),
+            cell(short::count(short::tokens(&session.usage)), TextRole::Dim),
+            cell(words::cost(session.cost()), TextRole::Dim),
             cell(
                 words::directory(&session.cwd, model.place.home.as_deref()),
-                Ink::Dim,
+                TextRole::Dim,
             ),
-            cell(does, Ink::Text),
+            cell(does, TextRole::Text),
         ],
     }
 }
@@ -371,18 +374,18 @@ fn child(child: &ChildProcess, branch: &str, model: &Model) -> Row {
     };
     let pid = child.pid.map_or_else(String::new, |pid| format!(" {pid}"));
     let mut cells = vec![
-        cell(format!("{branch}{pid}"), Ink::Dim),
-        cell(language.say(kind), Ink::Tool),
-        cell(words::lasted(language, child.running_ms), Ink::Dim),
+        cell(format!("{branch}{pid}"), TextRole::Dim),
+        cell(language.say(kind), TextRole::Tool),
+        cell(words::lasted(language, child.running_ms), TextRole::Dim),
     ];
-    cells.extend(std::iter::repeat_n(cell("", Ink::Dim), 6));
-    cells.push(cell(words::joined(&child.command), Ink::Tool));
+    cells.extend(std::iter::repeat_n(cell("", TextRole::Dim), 6));
+    cells.push(cell(words::joined(&child.command), TextRole::Tool));
     Row {
         key: Key::Child {
             session: child.session,
             os_pid: child.os_pid,
         },
-        mark: (" ", Ink::Dim),
+        mark: (" ", TextRole::Dim),
         cells,
     }
 }
@@ -401,12 +404,15 @@ fn asked(asked: &Interaction, dialog: &ListDialog, model: &Model) -> Row {
     let key = Key::Interaction(asked.interaction_id.clone(), asked.session);
     Row {
         key,
-        mark: ("?", Ink::Question),
+        mark: ("?", TextRole::Question),
         cells: vec![
-            cell(asked.session.to_string(), Ink::Dim),
-            cell(tool, Ink::Tool),
-            cell(wants, Ink::Text),
-            cell(words::aged(language, dialog.at, asked.opened_at), Ink::Dim),
+            cell(asked.session.to_string(), TextRole::Dim),
+            cell(tool, TextRole::Tool),
+            cell(wants, TextRole::Text),
+            cell(
+                words::aged(language, dialog.at, asked.opened_at),
+                TextRole::Dim,
+            ),
         ],
     }
 }

@@ -14,7 +14,7 @@ use crate::messages::Language;
 use crate::messages::lists::Msg;
 use crate::render::short;
 use crate::render::wrap::width;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// Characters of an age: two digits and a unit.
 const AGE: usize = 3;
@@ -160,14 +160,14 @@ pub fn waits(session: &SessionSummary) -> bool {
 
 /// A sign for the state, and how it is drawn.
 #[must_use]
-pub fn mark(session: &SessionSummary) -> (&'static str, Ink) {
+pub fn mark(session: &SessionSummary) -> (&'static str, TextRole) {
     match session.state {
-        State::Exited if session.exit_code == Some(0) => ("✓", Ink::Dim),
-        State::Exited => ("✗", Ink::Dim),
-        _ if waits(session) => ("?", Ink::Question),
-        State::Running | State::Waiting => ("▶", Ink::Good),
-        State::Paused => ("‖", Ink::Warning),
-        State::Idle => ("·", Ink::Dim),
+        State::Exited if session.exit_code == Some(0) => ("✓", TextRole::Dim),
+        State::Exited => ("✗", TextRole::Dim),
+        _ if waits(session) => ("?", TextRole::Question),
+        State::Running | State::Waiting => ("▶", TextRole::Good),
+        State::Paused => ("‖", TextRole::Warning),
+        State::Idle => ("·", TextRole::Dim),
     }
 }
 

@@ -2,9 +2,9 @@ use proptest::prelude::*;
 use ratatui::text::Line;
 
 use super::lines;
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::render::wrap;
-use crate::theme::{Ink, Theme};
+use crate::theme::{TextRole, Theme};
 
 const DIFF: &str = "--- a/src/a.rs
 +++ b/src/a.rs
@@ -21,7 +21,7 @@ const DIFF: &str = "--- a/src/a.rs
 ";
 
 fn rows(diff: &str, width: usize) -> Vec<String> {
-    let rows = lines("a.txt", diff, &Look::default(), width);
+    let rows = lines("a.txt", diff, &ViewOptions::default(), width);
     rows.iter()
         .map(|row| row.to_string().trim_end().to_owned())
         .collect()
@@ -72,7 +72,7 @@ fn a_narrow_diff_has_one_column_and_wraps() {
 #[test]
 fn the_changed_part_is_marked() {
     let style = |theme: Theme, ink| theme.style(ink);
-    let rows = lines("a.txt", DIFF, &Look::default(), 80);
+    let rows = lines("a.txt", DIFF, &ViewOptions::default(), 80);
     let part = |row: &Line<'static>, ink| {
         let spans = row
             .spans
@@ -82,10 +82,13 @@ fn the_changed_part_is_marked() {
             .map(|span| span.content.to_string())
             .collect::<Vec<_>>()
     };
-    assert_eq!(part(&rows[1], Ink::RemovedPart), ["1"]);
-    assert_eq!(part(&rows[2], Ink::AddedPart), ["2"]);
-    assert_eq!(part(&rows[2], Ink::Added), ["+", "    let one = ", ";"]);
-    assert_eq!(part(&rows[3], Ink::AddedPart), Vec::<String>::new());
+    assert_eq!(part(&rows[1], TextRole::RemovedPart), ["1"]);
+    assert_eq!(part(&rows[2], TextRole::AddedPart), ["2"]);
+    assert_eq!(
+        part(&rows[2], TextRole::Added),
+        ["+", "    let one = ", ";"]
+    );
+    assert_eq!(part(&rows[3], TextRole::AddedPart), Vec::<String>::new());
 }
 
 #[test]
@@ -94,9 +97,9 @@ fn changed_lines_have_the_colours_of_their_language_on_a_ground_of_their_own() {
         "@@ -1 +1,2 @@\n-fn a() {{}}\n+fn b() {{}}\n+// {}\n",
         "x".repeat(3_000)
     );
-    let look = |theme| Look {
+    let look = |theme| ViewOptions {
         theme,
-        ..Look::default()
+        ..ViewOptions::default()
     };
     let grounds = |rows: &[Line<'static>]| -> Vec<_> {
         let mut all: Vec<_> = rows
@@ -111,7 +114,7 @@ fn changed_lines_have_the_colours_of_their_language_on_a_ground_of_their_own() {
         let rows = lines("src/a.rs", &long, &look(theme), 60);
         let plain = lines("src/a", &long, &look(theme), 60);
         let first = &rows[0];
-        let added = theme.style(Ink::Added).fg;
+        let added = theme.style(TextRole::Added).fg;
         let keyword = |row: &Line<'static>| {
             let mut spans = row.spans.iter();
             let style = spans
@@ -119,7 +122,7 @@ fn changed_lines_have_the_colours_of_their_language_on_a_ground_of_their_own() {
                 .map(|span| span.style);
             style.map(|style| (style.fg == added, style.bg))
         };
-        let ground = theme.style(Ink::AddedLine).bg;
+        let ground = theme.style(TextRole::AddedLine).bg;
         assert_eq!(keyword(&rows[1]), Some((false, ground)));
         assert_eq!(keyword(&plain[1]), Some((true, ground)));
         assert!(
@@ -132,7 +135,7 @@ fn changed_lines_have_the_colours_of_their_language_on_a_ground_of_their_own() {
         assert!(
             last.spans
                 .iter()
-                .any(|span| span.style.fg == theme.style(Ink::Added).fg)
+                .any(|span| span.style.fg == theme.style(TextRole::Added).fg)
         );
     }
     for theme in [Theme::Sixteen, Theme::None] {
@@ -169,7 +172,7 @@ proptest! {
         ], 0..12),
         width in 0usize..90,
     ) {
-        let rows = lines("a.rs", &pieces.concat(), &Look::default(), width);
+        let rows = lines("a.rs", &pieces.concat(), &ViewOptions::default(), width);
         for row in rows {
             prop_assert!(!row.to_string().contains(char::is_control));
             prop_assert!(width < 20 || wrap::cells(&row) <= width, "{}", row);

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use ratatui::style::{Color, Modifier, Style};
 use syntect::parsing::{Scope, ScopeStack};
 
-use crate::theme::{Ink, Theme};
+use crate::theme::{TextRole, Theme};
 
 /// The kind of a code token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ fn of(paint: Paint, theme: Theme) -> Style {
         Paint::Function => pair(0xd2_a8ff, 0x66_39ba),
         Paint::Tag => pair(0x7e_e787, 0x11_6329),
         Paint::Heading => pair(0xd2_a8ff, 0x66_39ba).add_modifier(Modifier::BOLD),
-        Paint::Added => theme.style(Ink::Added),
-        Paint::Removed => theme.style(Ink::Removed),
+        Paint::Added => theme.style(TextRole::Added),
+        Paint::Removed => theme.style(TextRole::Removed),
     }
 }

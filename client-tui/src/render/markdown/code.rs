@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use ratatui::text::{Line, Span};
 
 use super::{BlockKind, Markdown};
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::render::highlight::{self, Highlighter, LINES_MAX};
 use crate::render::wrap;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// Indent of code.
 const INDENT: usize = 2;
@@ -87,7 +87,7 @@ pub(super) fn part(
     first: bool,
     text: &str,
     mut state: Option<Highlighter>,
-    look: &Look,
+    look: &ViewOptions,
     width: usize,
 ) -> Vec<Line<'static>> {
     let mut out = match first {
@@ -129,7 +129,12 @@ impl Markdown {
 }
 
 /// The row above code: its language, or an empty row if the code is empty and has no language.
-pub(super) fn head(language: &str, empty: bool, look: &Look, width: usize) -> Vec<Line<'static>> {
+pub(super) fn head(
+    language: &str,
+    empty: bool,
+    look: &ViewOptions,
+    width: usize,
+) -> Vec<Line<'static>> {
     match (language.is_empty(), empty) {
         (true, false) => Vec::new(),
         (true, true) => vec![Line::default()],
@@ -137,7 +142,7 @@ pub(super) fn head(language: &str, empty: bool, look: &Look, width: usize) -> Ve
             let language = wrap::cut(&client::text::line(language), width);
             vec![Line::from(Span::styled(
                 language,
-                look.theme.style(Ink::Dim),
+                look.theme.style(TextRole::Dim),
             ))]
         }
     }
@@ -147,7 +152,7 @@ pub(super) fn head(language: &str, empty: bool, look: &Look, width: usize) -> Ve
 pub(super) fn rows(
     lines: impl Iterator<Item = impl AsRef<str>>,
     mut state: Option<&mut Highlighter>,
-    look: &Look,
+    look: &ViewOptions,
     width: usize,
 ) -> Vec<Line<'static>> {
     let indent = if width > 4 * INDENT { INDENT } else { 0 };
@@ -168,7 +173,7 @@ pub(super) fn rows(
         for (index, mut row) in wrap::hard(&line, width - indent).into_iter().enumerate() {
             let before = match index {
                 0 => Span::raw("  "),
-                _ => Span::styled("↪ ", look.theme.style(Ink::Dim)),
+                _ => Span::styled("↪ ", look.theme.style(TextRole::Dim)),
             };
             if indent > 0 {
                 row.spans.insert(0, before);
@@ -184,7 +189,7 @@ pub(super) fn block(
     language: &str,
     text: &str,
     coloured: bool,
-    look: &Look,
+    look: &ViewOptions,
     width: usize,
 ) -> Vec<Line<'static>> {
     let language = label(language);

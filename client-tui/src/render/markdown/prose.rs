@@ -11,9 +11,9 @@ use ratatui::text::{Line, Span};
 use super::links::DefinedLinks;
 use super::table::Table;
 use super::{code, settle};
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::render::wrap;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 use inline::Inline;
 
 /// Containers nested so deep that less width would be left are not indented further.
@@ -23,7 +23,7 @@ const WIDTH_MIN: usize = 10;
 pub(super) fn rows(
     source: &str,
     links: &DefinedLinks<'_>,
-    look: &Look,
+    look: &ViewOptions,
     width: usize,
     coloured: bool,
 ) -> Vec<Line<'static>> {
@@ -72,7 +72,7 @@ enum FrameKind {
 }
 
 struct Page<'a> {
-    look: &'a Look,
+    look: &'a ViewOptions,
     /// Code has colours.
     coloured: bool,
     /// Never empty.
@@ -81,7 +81,7 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(look: &'a Look, width: usize) -> Self {
+    fn new(look: &'a ViewOptions, width: usize) -> Self {
         let root = Frame {
             what: FrameKind::Page,
             rows: Vec::new(),
@@ -119,7 +119,7 @@ impl<'a> Page<'a> {
                 let rule = "─".repeat(self.width());
                 self.add(vec![Line::from(Span::styled(
                     rule,
-                    self.look.theme.style(Ink::Border),
+                    self.look.theme.style(TextRole::Border),
                 ))]);
             }
             Event::TaskListMarker(done) => self.task(done),
@@ -147,7 +147,7 @@ impl<'a> Page<'a> {
             Tag::Heading { level, .. } => self.inline.heading(level_of(level)),
             Tag::BlockQuote(_) => {
                 self.open(FrameKind::Quote, 2, true);
-                self.inline.push(Ink::Quote);
+                self.inline.push(TextRole::Quote);
             }
             Tag::CodeBlock(kind) => {
                 let language = match kind {
@@ -306,7 +306,7 @@ impl<'a> Page<'a> {
         if self.frames.len() > 1 || width < WIDTH_MIN || !drawn.iter().any(looks_own) {
             return drawn;
         }
-        let style = self.look.theme.style(Ink::Border);
+        let style = self.look.theme.style(TextRole::Border);
         let rows = rows(width - 2).into_iter();
         rows.map(|row| prefixed(row, Span::styled("│ ", style)))
             .collect()
@@ -339,7 +339,7 @@ impl<'a> Page<'a> {
             FrameKind::Quote => {
                 let bar = |row: Line<'static>| {
                     let bar = if row.spans.is_empty() { "│" } else { "│ " };
-                    prefixed(row, Span::styled(bar, theme.style(Ink::Border)))
+                    prefixed(row, Span::styled(bar, theme.style(TextRole::Border)))
                 };
                 let empty = frame.rows.is_empty().then(Line::default);
                 frame.rows.into_iter().chain(empty).map(bar).collect()
@@ -353,7 +353,7 @@ impl<'a> Page<'a> {
                 {
                     *loose |= frame.loose;
                 }
-                let mark = Span::styled(marker, theme.style(Ink::Dim));
+                let mark = Span::styled(marker, theme.style(TextRole::Dim));
                 item(frame.rows, mark, frame.indented, frame.width)
             }
             FrameKind::Code { language, text } => {

@@ -3,9 +3,9 @@
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
 
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::render::wrap;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// A column that has more to say is never narrower.
 const COLUMN_MIN: usize = 6;
@@ -36,8 +36,8 @@ impl Table {
     }
 
     /// The table in at most `width` cells.
-    pub(super) fn rows(mut self, look: &Look, width: usize) -> Vec<Line<'static>> {
-        let strong = look.theme.style(Ink::Strong);
+    pub(super) fn rows(mut self, look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
+        let strong = look.theme.style(TextRole::Strong);
         for line in self.rows.iter_mut().take(1).flatten().flatten() {
             for span in &mut line.spans {
                 span.style = strong.patch(span.style);
@@ -82,8 +82,8 @@ impl Table {
         Some(natural.iter().map(fit).collect())
     }
 
-    fn grid(&self, widths: &[usize], look: &Look) -> Vec<Line<'static>> {
-        let border = look.theme.style(Ink::Border);
+    fn grid(&self, widths: &[usize], look: &ViewOptions) -> Vec<Line<'static>> {
+        let border = look.theme.style(TextRole::Border);
         let rule = |left: &str, between: &str, right: &str| {
             let parts: Vec<String> = widths.iter().map(|width| "─".repeat(width + 2)).collect();
             Line::from(Span::styled(
@@ -110,8 +110,8 @@ impl Table {
     }
 
     /// A row of the table, as many lines as its highest cell.
-    fn row(&self, row: &[Cell], widths: &[usize], look: &Look) -> Vec<Line<'static>> {
-        let bar = |text: &'static str| Span::styled(text, look.theme.style(Ink::Border));
+    fn row(&self, row: &[Cell], widths: &[usize], look: &ViewOptions) -> Vec<Line<'static>> {
+        let bar = |text: &'static str| Span::styled(text, look.theme.style(TextRole::Border));
         let cells: Vec<Vec<Line<'static>>> = row
             .iter()
             .zip(widths)

@@ -1,5 +1,5 @@
 use super::Markdown;
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::theme::Theme;
 
 mod chunks;
@@ -13,7 +13,7 @@ fn made<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Markdown {
     markdown
 }
 
-fn all(markdown: &Markdown, look: &Look, width: usize) -> Vec<ratatui::text::Line<'static>> {
+fn all(markdown: &Markdown, look: &ViewOptions, width: usize) -> Vec<ratatui::text::Line<'static>> {
     let lines = (0..markdown.blocks()).flat_map(|block| {
         let lines = markdown.lines(block, look, width);
         let words = |rows: &[ratatui::text::Line<'_>]| {
@@ -27,16 +27,16 @@ fn all(markdown: &Markdown, look: &Look, width: usize) -> Vec<ratatui::text::Lin
 }
 
 fn rows(text: &str, width: usize) -> Vec<String> {
-    let look = Look::default();
+    let look = ViewOptions::default();
     all(&made([text]), &look, width)
         .iter()
         .map(ToString::to_string)
         .collect()
 }
 
-fn plain() -> Look {
-    Look {
+fn plain() -> ViewOptions {
+    ViewOptions {
         theme: Theme::None,
-        ..Look::default()
+        ..ViewOptions::default()
     }
 }

@@ -79,13 +79,13 @@ fn dark_green_and_dark_red_stay_what_they_are() {
 
 proptest! {
     #[test]
-    fn nearest_colour_of_256_is_that_of_a_look_at_all(wanted: [u8; 3]) {
+    fn nearest_of_256_colours_matches_a_full_search(wanted: [u8; 3]) {
         let among = if is_greyish(wanted) { 16..=255 } else { 16..=231 };
         prop_assert_eq!(nearest_of_256(wanted), nearest(wanted, among));
     }
 
     #[test]
-    fn nearest_of_greys_too(grey: u8, red in 0..4u8) {
+    fn nearest_of_256_greys_matches_a_full_search(grey: u8, red in 0..4u8) {
         let wanted = [grey.saturating_add(red), grey, grey];
         prop_assert_eq!(nearest_of_256(wanted), nearest(wanted, 16..=255));
     }

@@ -6,7 +6,7 @@ use proto::params::reload::ReloadParams;
 use proto::params::session::{CreateParams, SetParams};
 use proto::{ErrorName, RequestId};
 
-use crate::effect::{Answer, Call, Effect, Trouble};
+use crate::effect::{Answer, Call, Effect, ErrorReport};
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
 use crate::model::composer::as_text;
@@ -15,7 +15,7 @@ use crate::model::{Model, Tone};
 use crate::update::{interaction, list, pager};
 
 /// A call failed. `here`: the call was for the followed session, or no other is followed since.
-pub(super) fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
+pub(super) fn failed(model: &mut Model, here: bool, call: Call, trouble: ErrorReport) {
     match call {
         Call::Answer(params) => interaction::refused(model, &params, &trouble),
         Call::Sessions(_)
@@ -89,7 +89,7 @@ pub(super) fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble
 }
 
 /// No session was created: what was to be its beginning is not sent.
-fn not_created(model: &mut Model, params: &CreateParams, trouble: &Trouble) {
+fn not_created(model: &mut Model, params: &CreateParams, trouble: &ErrorReport) {
     model.creating = false;
     let command = model.first_command.take();
     let command = command.map(|command| format!("!{command}"));
@@ -108,7 +108,7 @@ fn not_created(model: &mut Model, params: &CreateParams, trouble: &Trouble) {
 }
 
 /// Puts a prompt that could not be sent back into the composer, unless the composer is in use.
-fn not_sent(model: &mut Model, prompt: &Prompt, trouble: &Trouble) {
+fn not_sent(model: &mut Model, prompt: &Prompt, trouble: &ErrorReport) {
     let language = model.look.language;
     if let Some(session) = &mut model.session {
         // Keys and variables did not come through either, as far as is known.
@@ -127,7 +127,7 @@ fn not_sent(model: &mut Model, prompt: &Prompt, trouble: &Trouble) {
 }
 
 /// The custom commands did not come: reported only if a prompt in the composer waits for them.
-fn commands_unknown(model: &mut Model, trouble: &Trouble) {
+fn commands_unknown(model: &mut Model, trouble: &ErrorReport) {
     let waiting = model.awaits_commands.take();
     if waiting.is_some_and(|(text, _)| model.composer.text() == text) {
         model.trouble(trouble);
@@ -135,7 +135,7 @@ fn commands_unknown(model: &mut Model, trouble: &Trouble) {
 }
 
 /// The change invalidates the provider's cache: ask for confirmation.
-fn confirm(model: &mut Model, yes: Call, trouble: &Trouble) {
+fn confirm(model: &mut Model, yes: Call, trouble: &ErrorReport) {
     let words = vec![client::text::line(&trouble.what)];
     interaction::keep(model);
     model.confirm(

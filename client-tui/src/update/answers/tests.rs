@@ -5,7 +5,7 @@ use proto::params::session::UnqueueParams;
 use proto::{Pid, PromptId, SessionId};
 
 use super::*;
-use crate::effect::Trouble;
+use crate::effect::ErrorReport;
 use crate::event::{Event, SessionUpdate};
 use crate::model::Dialog;
 use crate::model::interaction::InputFocus;
@@ -95,7 +95,7 @@ fn text_that_nobody_typed_is_not_typed_when_it_is_taken_back() {
     assert_eq!(sent, wanted);
     // Also when it could not be sent, or comes out of an editor, and from the history.
     let call = call(&effects).clone();
-    let trouble = Trouble {
+    let trouble = ErrorReport {
         what: String::new(),
         hint: String::new(),
         name: None,
@@ -171,7 +171,7 @@ fn a_failed_rewind_is_reported_even_after_its_session_was_left() {
         let mut model = attached();
         daemon::go_to(&mut model, "8");
         let what = format!("{call:?}");
-        let trouble = Trouble::new("the disk is full", "");
+        let trouble = ErrorReport::new("the disk is full", "");
         answered(&mut model, 0, Answer::Failed { call, trouble });
         assert_eq!(toast(&model).contains("the disk is full"), shown, "{what}");
     }

@@ -8,14 +8,14 @@ use super::*;
 use crate::keymap::BINDINGS;
 use crate::messages::Language;
 use crate::model::composer::menu::Entries;
-use crate::model::{LaunchContext, Look};
+use crate::model::{LaunchContext, ViewOptions};
 
 fn model() -> Model {
     let place = LaunchContext {
         home: Some("/user/ann".into()),
         ..LaunchContext::of("/proj")
     };
-    Model::new(Look::default(), place, Instant::now())
+    Model::new(ViewOptions::default(), place, Instant::now())
 }
 
 /// Presses keys: names of the key table, or `'text` to type.

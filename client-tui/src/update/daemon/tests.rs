@@ -79,7 +79,7 @@ fn a_restored_connection_leaves_one_notice() {
 #[test]
 fn without_a_daemon_a_prompt_stays_written_and_all_goes_on_when_one_is_there() {
     let mut model = attached();
-    let trouble = crate::effect::Trouble::new("the daemon was stopped", "start it");
+    let trouble = crate::effect::ErrorReport::new("the daemon was stopped", "start it");
     take(&mut model, vec![session(SessionUpdate::Lost)]);
     take(&mut model, vec![session(SessionUpdate::Away(trouble))]);
     assert!(matches!(model.link, Link::Away(_)));

@@ -6,7 +6,7 @@ use proto::params::interaction::{AnswerParams, Interaction};
 use proto::{ErrorName, Pid};
 
 use super::shown;
-use crate::effect::{Effect, Trouble};
+use crate::effect::{Effect, ErrorReport};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
 use crate::model::interaction::{Asking, InteractionDialog, Rows};
@@ -115,7 +115,7 @@ pub fn reopen(model: &mut Model) -> bool {
 }
 
 /// An answer failed: it is asked again, and why is reported.
-pub fn refused(model: &mut Model, params: &AnswerParams, trouble: &Trouble) {
+pub fn refused(model: &mut Model, params: &AnswerParams, trouble: &ErrorReport) {
     let sent = ShownInteraction {
         id: params.interaction_id.clone(),
         shown_hash: params.shown_hash.clone(),

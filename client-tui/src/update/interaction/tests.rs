@@ -8,7 +8,7 @@ use proto::params::interaction::{AnswerParams, PlanDecision, Scope};
 
 use super::*;
 use crate::effect::Answer;
-use crate::effect::Trouble;
+use crate::effect::ErrorReport;
 use crate::event::Event;
 use crate::model::interaction::scene::{
     Scene, approval, approval_with, ask, change, plan, question,

@@ -8,7 +8,7 @@ use proto::state::State;
 use proto::{Body, SessionId, Stamp};
 
 use super::{dialog, dialog_mut, select, turns};
-use crate::effect::{Answer, Call, Trouble};
+use crate::effect::{Answer, Call, ErrorReport};
 use crate::model::Model;
 use crate::model::list::rows::{Row, numbered, rows};
 use crate::model::list::{Content, Key, ListOf, Preview, models, words};
@@ -78,7 +78,7 @@ fn preview(model: &mut Model, session: &str, preview: Preview) {
     }
 }
 
-pub(super) fn content(model: &mut Model, content: Result<Content, Trouble>) {
+pub(super) fn content(model: &mut Model, content: Result<Content, ErrorReport>) {
     let (now, clock) = (model.now, model.clock);
     let Some(dialog) = dialog_mut(model) else {
         return;

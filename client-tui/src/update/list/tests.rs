@@ -9,7 +9,7 @@ use proto::state::State;
 use proto::{Pid, Seq, Stamp};
 
 use super::*;
-use crate::effect::{Answer, Trouble};
+use crate::effect::{Answer, ErrorReport};
 use crate::keymap::{BINDINGS, key as named};
 use crate::messages::Language;
 use crate::model::list::Content;
@@ -30,7 +30,7 @@ fn press(model: &mut Model, names: &str) -> Vec<Effect> {
 
 /// A call fails.
 fn fails(model: &mut Model, call: Call, what: &str, hint: &str) {
-    let trouble = Trouble::new(what, hint);
+    let trouble = ErrorReport::new(what, hint);
     take(model, Answer::Failed { call, trouble });
 }
 
@@ -249,7 +249,7 @@ fn a_number_finds_the_session_of_that_number_first() {
 fn a_deleted_session_is_reported_by_its_number() {
     let mut model = opened(ListOf::Sessions { here: false });
     press(&mut model, "enter");
-    let ended = crate::event::SessionUpdate::Ended(Trouble::new(
+    let ended = crate::event::SessionUpdate::Ended(ErrorReport::new(
         format!("Session {} no longer exists.", id(2)),
         "List sessions with `reasonix ls`.",
     ));
@@ -666,7 +666,7 @@ fn a_session_whose_subscription_ended_is_followed_again() {
         (ListOf::Inbox, "end enter"),
     ] {
         let mut model = opened(what);
-        model.link = Link::Ended(Trouble::new("it has gone", ""));
+        model.link = Link::Ended(ErrorReport::new("it has gone", ""));
         let effects = press(&mut model, names);
         assert!(
             matches!(effects[..], [Effect::Follow { follow: 1, .. }]),

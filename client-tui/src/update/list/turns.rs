@@ -8,7 +8,7 @@ use proto::RequestId;
 use proto::params::history::{RewindOutput, RewindParams, What};
 
 use super::{dialog, dialog_mut, loaded};
-use crate::effect::{Call, Effect, Trouble};
+use crate::effect::{Call, Effect, ErrorReport};
 use crate::model::Model;
 use crate::model::composer::as_text;
 use crate::model::list::{Choice, Content, Key, Restore};
@@ -84,7 +84,11 @@ fn params(model: &Model, restore: &Restore, what: What) -> Option<RewindParams> 
 }
 
 /// Takes what would happen; dropped where another turn is chosen by now.
-pub fn foreseen(model: &mut Model, asked: &RewindParams, result: Result<RewindOutput, Trouble>) {
+pub fn foreseen(
+    model: &mut Model,
+    asked: &RewindParams,
+    result: Result<RewindOutput, ErrorReport>,
+) {
     let here = model.session.as_ref().map(|session| session.id.to_string());
     let Some(restore) = dialog_mut(model).and_then(|dialog| dialog.restore.as_mut()) else {
         return;

@@ -8,11 +8,11 @@ use proto::{CallId, Pid, SessionId};
 use serde_json::json;
 
 use super::*;
-use crate::effect::Trouble;
+use crate::effect::ErrorReport;
 use crate::model::session::Session;
 use crate::model::transcript::tests::scene;
 use crate::model::transcript::{Entry, EntryKind, ToolOutcome, ToolRun, Transcript};
-use crate::model::{LaunchContext, Look, Tone};
+use crate::model::{LaunchContext, Tone, ViewOptions};
 use crate::render::Cache;
 use crate::render::markdown::Markdown;
 use crate::update::scene::say;
@@ -23,9 +23,9 @@ fn model() -> Model {
         home: Some("/user/ann".into()),
         ..LaunchContext::of("/user/ann/code")
     };
-    let look = Look {
+    let look = ViewOptions {
         rows: 12,
-        ..Look::default()
+        ..ViewOptions::default()
     };
     let mut model = Model::new(look, place, Instant::now());
     model.session = Some(Session::new(SessionId::default(), Pid(7)));
@@ -436,7 +436,7 @@ fn event(seq: u64) -> client::DecodedEvent {
     serde_json::from_str::<proto::Event>(&json).unwrap().into()
 }
 
-fn answer(model: &mut Model, result: Result<Vec<client::DecodedEvent>, Trouble>) {
+fn answer(model: &mut Model, result: Result<Vec<client::DecodedEvent>, ErrorReport>) {
     let session = model.session.as_ref().unwrap().id.to_string();
     take(model, &session, result);
 }
@@ -489,7 +489,7 @@ fn earlier_records_are_prepended_and_the_screen_stays() {
 fn a_failure_to_read_earlier_records_is_reported_once() {
     let mut model = late();
     press(&mut model, &["g"]);
-    answer(&mut model, Err(Trouble::new("no such session", "")));
+    answer(&mut model, Err(ErrorReport::new("no such session", "")));
     assert_eq!(model.toast.as_ref().unwrap().words, "no such session");
     assert!(press(&mut model, &["g"]).is_empty());
 }

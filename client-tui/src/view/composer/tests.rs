@@ -11,9 +11,9 @@ use crate::model::composer::menu::{MenuContext, Reads};
 
 fn model(rows: u16) -> Model {
     let place = LaunchContext::of("/proj");
-    let look = Look {
+    let look = ViewOptions {
         rows,
-        ..Look::default()
+        ..ViewOptions::default()
     };
     Model::new(look, place, Instant::now())
 }

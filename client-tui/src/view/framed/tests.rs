@@ -9,7 +9,7 @@ proptest! {
         width in 4_usize..40,
     ) {
         let (mut theirs, mut ours) = (String::new(), Vec::new());
-        for row in judged(&text, Ink::Text, &Look::default(), width) {
+        for row in judged(&text, TextRole::Text, &ViewOptions::default(), width) {
             let row = row.to_string();
             prop_assert!(wrap::width(&row) <= width && !row.contains(char::is_control));
             if let Some(begins) = row.strip_prefix(MARKS.0) {
@@ -22,12 +22,12 @@ proptest! {
             }
         }
         let (mut lines, mut counts) = (String::new(), Vec::new());
-        for stretch in blank::stretches(&text) {
+        for stretch in blank::fold_blank_lines(&text) {
             match stretch {
-                Stretch::Line(line) => lines.push_str(&format!("\n{}", client::text::exact(line))),
-                Stretch::Blank(_) => {
-                    let count = stretch.folded(Look::default().language).unwrap();
-                    let rows = words(&count, Ink::Warning, &Look::default(), width);
+                FoldedLine::Line(line) => lines.push_str(&format!("\n{}", client::text::exact(line))),
+                FoldedLine::Blank(_) => {
+                    let count = stretch.folded(ViewOptions::default().language).unwrap();
+                    let rows = words(&count, TextRole::Warning, &ViewOptions::default(), width);
                     counts.extend(rows.iter().map(ToString::to_string));
                 }
             }
@@ -37,7 +37,7 @@ proptest! {
 
     #[test]
     fn words_keep_within_the_width(text in "[a 中🇩🇪éx]{0,60}", width in 2_usize..30) {
-        let rows = words(&text, Ink::Text, &Look::default(), width);
+        let rows = words(&text, TextRole::Text, &ViewOptions::default(), width);
         prop_assert!(rows.iter().all(|row| wrap::cells(row) <= width));
         let bare = |text: &str| text.replace(' ', "");
         let all: String = rows.iter().map(ToString::to_string).collect();

@@ -2,7 +2,7 @@ use super::*;
 use client::messages::Message;
 
 /// All of help.
-fn lines(look: &Look, width: usize) -> Vec<Line<'static>> {
+fn lines(look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
     (0..SECTIONS)
         .flat_map(|index| section(index, look, width))
         .collect()
@@ -12,10 +12,10 @@ fn text(lines: &[Line<'static>]) -> Vec<String> {
     lines.iter().map(ToString::to_string).collect()
 }
 
-fn look(language: Language) -> Look {
-    Look {
+fn look(language: Language) -> ViewOptions {
+    ViewOptions {
         language,
-        ..Look::default()
+        ..ViewOptions::default()
     }
 }
 

@@ -7,7 +7,7 @@ use ratatui::text::Line;
 use super::scopes;
 use crate::keymap::{Action, Context};
 use crate::messages::dialog::Msg;
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::view::framed::{Hint, hints};
 
 /// How the choices are shown.
@@ -40,7 +40,7 @@ pub(super) fn rows(
     shape: &Decision<'_>,
     selected: usize,
     size: Size,
-    look: &Look,
+    look: &ViewOptions,
     width: usize,
 ) -> Vec<Line<'static>> {
     let of = |action, words: &str| Hint::of(Context::Approval, action, words);
@@ -104,7 +104,7 @@ pub(super) fn rows(
 pub(super) fn covers(
     shape: &Decision<'_>,
     selected: usize,
-    look: &Look,
+    look: &ViewOptions,
     width: usize,
 ) -> Vec<Line<'static>> {
     let covered = REACHING
@@ -122,7 +122,7 @@ pub(super) fn covers(
         .collect()
 }
 
-fn covering(message: Msg, scope: &Scope, look: &Look) -> String {
+fn covering(message: Msg, scope: &Scope, look: &ViewOptions) -> String {
     let scope = scopes::scope_words(scope, look);
     look.language.fill(message, &[&scope])
 }

@@ -4,11 +4,11 @@ use ratatui::text::{Line, Span};
 
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::model::composer::chips::Chips;
 use crate::model::composer::rows::{self, Rows};
 use crate::model::interaction::command::CommandBox;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 use crate::view::Panel;
 use crate::view::framed::{Hint, hints, words};
 
@@ -16,11 +16,11 @@ use crate::view::framed::{Hint, hints, words};
 const ABOVE: usize = 2;
 
 /// The box: its label, the text with the caret, the keys. If there is little room, the text comes first.
-pub(super) fn panel(edited: &CommandBox, look: &Look, width: usize, room: usize) -> Panel {
+pub(super) fn panel(edited: &CommandBox, look: &ViewOptions, width: usize, room: usize) -> Panel {
     let say = |message| look.language.say(message);
     let (title, ink) = match edited.is_refused {
-        true => (Msg::EditEmpty, Ink::Warning),
-        false => (Msg::EditTitle, Ink::Question),
+        true => (Msg::EditEmpty, TextRole::Warning),
+        false => (Msg::EditTitle, TextRole::Question),
     };
     let mut title = words(say(title), ink, look, width);
     let keys = [
@@ -51,7 +51,7 @@ fn newline() -> String {
         .map_or_else(String::new, |key| keymap::written(key))
 }
 
-fn text(edited: &CommandBox, look: &Look, width: usize, most: usize) -> Panel {
+fn text(edited: &CommandBox, look: &ViewOptions, width: usize, most: usize) -> Panel {
     let chips = Chips::default();
     let laid = Rows::new(edited.text(), &chips, rows::width(width));
     let (row, column) = laid.place(edited.caret());
@@ -60,11 +60,11 @@ fn text(edited: &CommandBox, look: &Look, width: usize, most: usize) -> Panel {
     let shown = top..laid.count().min(top + most);
     let lines = shown.map(|at| {
         let mark = match at {
-            0 => Span::styled("› ", style(Ink::Accent)),
+            0 => Span::styled("› ", style(TextRole::Accent)),
             _ => Span::raw("  "),
         };
         let pieces = laid.pieces(at).into_iter();
-        let pieces = pieces.map(|(piece, _)| Span::styled(piece, style(Ink::Text)));
+        let pieces = pieces.map(|(piece, _)| Span::styled(piece, style(TextRole::Text)));
         Line::from_iter(std::iter::once(mark).chain(pieces))
     });
     let cell = |value: usize| u16::try_from(value).unwrap_or(u16::MAX);

@@ -5,8 +5,8 @@ use ratatui::text::Line;
 
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
-use crate::model::Look;
-use crate::theme::Ink;
+use crate::model::ViewOptions;
+use crate::theme::TextRole;
 use crate::view::Panel;
 use crate::view::framed::{self, Hint, hints, on_one_line, words};
 
@@ -15,7 +15,7 @@ pub(super) fn list(
     scopes: &[Scope],
     at: usize,
     head: Vec<Line<'static>>,
-    look: &Look,
+    look: &ViewOptions,
     width: usize,
     rows: usize,
 ) -> Panel {
@@ -23,7 +23,7 @@ pub(super) fn list(
     let mut panel = Panel::of(head);
     panel
         .rows
-        .extend(words(say(Msg::ScopeTitle), Ink::Question, look, width));
+        .extend(words(say(Msg::ScopeTitle), TextRole::Question, look, width));
     let keys = [
         Hint::named("↑ ↓", say(Msg::KeyNumbers)),
         Hint::of(Context::Approval, Action::Accept, say(Msg::KeyTake)),
@@ -34,8 +34,8 @@ pub(super) fn list(
     let mut marked = 0..0;
     for (index, scope) in scopes.iter().enumerate() {
         let (mark, ink) = match index == at {
-            true => ("› ", Ink::Strong),
-            false => ("  ", Ink::Text),
+            true => ("› ", TextRole::Strong),
+            false => ("  ", TextRole::Text),
         };
         let from = list.len();
         list.extend(framed::hanging(
@@ -61,7 +61,7 @@ pub(super) fn list(
 }
 
 /// A scope in words.
-pub(super) fn scope_words(scope: &Scope, look: &Look) -> String {
+pub(super) fn scope_words(scope: &Scope, look: &ViewOptions) -> String {
     let rule = on_one_line(&scope.rule);
     let command = inside(&rule, "Bash(");
     match command.map(|command| command.strip_suffix(":*").ok_or(command)) {
@@ -85,7 +85,7 @@ pub(super) fn scope_words(scope: &Scope, look: &Look) -> String {
 }
 
 /// A scope in the list: with the rule that it makes, and whether it may be kept beyond the session.
-fn reaching(scope: &Scope, look: &Look) -> String {
+fn reaching(scope: &Scope, look: &ViewOptions) -> String {
     let rule = on_one_line(&scope.rule);
     let words = scope_words(scope, look);
     let words = match words.ends_with(&rule) {

@@ -276,9 +276,10 @@ fn it_draws_in_any_size() {
 #[test]
 fn a_failed_answer_is_reported_above_the_question() {
     let mut scene = Scene::of(vec![approval(1, "a")], Vec::new());
-    scene
-        .model
-        .trouble(&crate::effect::Trouble::new("it is stale", "look again"));
+    scene.model.trouble(&crate::effect::ErrorReport::new(
+        "it is stale",
+        "look again",
+    ));
     assert_eq!(scene.rows(40, 12)[1], "✗ it is stale · look again");
     scene.later(7_000);
     scene.tick();

@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::model::list::rows::Row;
 use crate::model::list::{Content, Key, ListDialog, ListOf, Restore, found, models, words};
 use crate::render::{short, wrap};
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// At most `rows` rows of it.
 pub fn lines(
@@ -63,7 +63,7 @@ struct DetailLines<'a> {
 
 impl DetailLines<'_> {
     /// One row, cut if it is too long. Nothing if the text is empty.
-    fn row(&mut self, text: &str, ink: Ink) {
+    fn row(&mut self, text: &str, ink: TextRole) {
         if !text.trim().is_empty() && self.lines.len() < self.room {
             let style = self.model.look.theme.style(ink);
             let said = Span::styled(wrap::cut(text, self.width), style);
@@ -72,7 +72,7 @@ impl DetailLines<'_> {
     }
 
     /// A text, wrapped into rows. If it does not fit, keeps its end (`last`) or its beginning.
-    fn text(&mut self, text: &str, ink: Ink, last: bool) {
+    fn text(&mut self, text: &str, ink: TextRole, last: bool) {
         let left = self.room.saturating_sub(self.lines.len());
         let style = self.model.look.theme.style(ink);
         let mut lines = Vec::new();
@@ -101,11 +101,11 @@ fn offer(words: &mut DetailLines<'_>, dialog: &ListDialog, name: &str) {
         return;
     };
     let [figures, key, name] = models::about(offer, words.model.look.language);
-    words.row(&name, Ink::Text);
-    words.text(&figures, Ink::Dim, false);
+    words.row(&name, TextRole::Text);
+    words.text(&figures, TextRole::Dim, false);
     let ink = match offer.key {
-        models::KeyPresence::Missing(_) => Ink::Warning,
-        models::KeyPresence::NotNeeded | models::KeyPresence::There => Ink::Dim,
+        models::KeyPresence::Missing(_) => TextRole::Warning,
+        models::KeyPresence::NotNeeded | models::KeyPresence::There => TextRole::Dim,
     };
     words.text(&key, ink, false);
 }
@@ -119,7 +119,7 @@ fn skill(words: &mut DetailLines<'_>, dialog: &ListDialog, file: &str) {
         return;
     };
     for line in found::about_skill(skill, words.model.look.language) {
-        words.text(&line, Ink::Dim, false);
+        words.text(&line, TextRole::Dim, false);
     }
 }
 
@@ -131,7 +131,7 @@ fn fault(words: &mut DetailLines<'_>, dialog: &ListDialog, index: usize) {
     let problem = list.problems.get(index);
     let problem = problem.map(|problem| words.model.look.language.translate(problem));
     let problem = client::text::line(&problem.unwrap_or_default());
-    words.text(&problem, Ink::Warning, false);
+    words.text(&problem, TextRole::Warning, false);
 }
 
 /// A message that was found, and its session.
@@ -147,8 +147,8 @@ fn hit(words: &mut DetailLines<'_>, dialog: &ListDialog, key: (SessionId, Seq)) 
     let directory = words::home(&hit.cwd, home);
     let name = hit.name.as_deref().map(client::text::line);
     let name = name.map_or_else(String::new, |name| format!(" {name}"));
-    words.row(&format!("{}{name} · {directory}", hit.pid), Ink::Dim);
-    words.text(&found::excerpt(hit).text, Ink::Text, false);
+    words.row(&format!("{}{name} · {directory}", hit.pid), TextRole::Dim);
+    words.text(&found::excerpt(hit).text, TextRole::Text, false);
 }
 
 fn session(words: &mut DetailLines<'_>, dialog: &ListDialog, id: SessionId) {
@@ -164,26 +164,29 @@ fn session(words: &mut DetailLines<'_>, dialog: &ListDialog, id: SessionId) {
         false => format!("{state} · {cause}"),
     };
     words.row(&state, words::mark(session).1);
-    words.row(&figures(model, session), Ink::Dim);
+    words.row(&figures(model, session), TextRole::Dim);
     let directory = words::home(&session.cwd, model.place.home.as_deref());
     let whole_model = client::text::line(&session.model);
-    words.row(&format!("{whole_model} · {directory}"), Ink::Dim);
+    words.row(&format!("{whole_model} · {directory}"), TextRole::Dim);
     if let Some(why) = &session.read_only {
-        words.row(&client::text::line(&language.translate(why)), Ink::Warning);
+        words.row(
+            &client::text::line(&language.translate(why)),
+            TextRole::Warning,
+        );
     }
     if matches!(dialog.what, ListOf::Processes | ListOf::Agents) {
-        words.row(&words::plain(&session.last_line), Ink::Text);
+        words.row(&words::plain(&session.last_line), TextRole::Text);
         return;
     }
     match dialog.previews.get(&id) {
         Some(Some(preview)) => {
             if !preview.prompt.is_empty() {
-                words.row(&format!("› {}", preview.prompt), Ink::User);
+                words.row(&format!("› {}", preview.prompt), TextRole::User);
             }
-            words.text(&preview.answer, Ink::Text, true);
+            words.text(&preview.answer, TextRole::Text, true);
         }
-        Some(None) => words.row(language.say(Msg::Loading), Ink::Dim),
-        None => words.row(&words::plain(&session.last_line), Ink::Text),
+        Some(None) => words.row(language.say(Msg::Loading), TextRole::Dim),
+        None => words.row(&words::plain(&session.last_line), TextRole::Text),
     }
 }
 
@@ -218,10 +221,10 @@ fn child(words: &mut DetailLines<'_>, child: &ChildProcess) {
     let language = words.model.look.language;
     let ran = words::lasted(language, child.running_ms);
     let of = language.fill(Msg::OfSession, &[&child.session.to_string(), &ran]);
-    words.row(&of, Ink::Dim);
+    words.row(&of, TextRole::Dim);
     words.text(
         &client::text::clean(&words::head(&child.command)),
-        Ink::Code,
+        TextRole::Code,
         false,
     );
 }
@@ -233,12 +236,15 @@ fn turn(words: &mut DetailLines<'_>, dialog: &ListDialog, turn: u64) {
     let Some(turn) = turns.turns.iter().find(|known| known.turn == turn) else {
         return;
     };
-    words.text(&client::text::line(&turn.prompt), Ink::Text, false);
+    words.text(&client::text::line(&turn.prompt), TextRole::Text, false);
     for note in &turn.notes {
-        words.row(&format!("! {}", client::text::line(note)), Ink::Warning);
+        words.row(
+            &format!("! {}", client::text::line(note)),
+            TextRole::Warning,
+        );
     }
     for file in &turn.files {
-        words.row(&path(words.model, file), Ink::Dim);
+        words.row(&path(words.model, file), TextRole::Dim);
     }
 }
 
@@ -255,7 +261,7 @@ fn prompt(words: &mut DetailLines<'_>, id: PromptId) {
     if let Some(queued) = waiting.find(|queued| queued.prompt_id == id) {
         words.text(
             &client::text::clean(&words::head(&queued.text)),
-            Ink::Text,
+            TextRole::Text,
             false,
         );
     }
@@ -272,24 +278,24 @@ fn inbox(words: &mut DetailLines<'_>, dialog: &ListDialog, id: &InteractionId) {
                 for content in &shown.content {
                     if let form::Content::Text(text) = content {
                         let text = client::text::exact(&words::head(text));
-                        words.text(&text, Ink::Text, false);
+                        words.text(&text, TextRole::Text, false);
                     }
                 }
                 for note in &shown.notes {
                     let value = words::exact(note.value.unwrap_or_default());
                     let note = words.model.look.language.fill(note.message, &[&value]);
-                    words.row(&note, Ink::Dim);
+                    words.row(&note, TextRole::Dim);
                 }
                 questions(words, &fields.questions);
             }
             Shape::Decision(shape) => {
                 if let Some(reason) = shape.reason {
                     let reason = words.model.look.language.translate(reason);
-                    words.row(&words::exact(&reason), Ink::Dim);
+                    words.row(&words::exact(&reason), TextRole::Dim);
                 }
                 let ink = match shown.content.first() {
-                    Some(form::Content::Markdown(_)) => Ink::Text,
-                    _ => Ink::Code,
+                    Some(form::Content::Markdown(_)) => TextRole::Text,
+                    _ => TextRole::Code,
                 };
                 let subject = client::text::exact(&words::head(shown.listed()));
                 words.text(&subject, ink, false);
@@ -302,20 +308,20 @@ fn questions(words: &mut DetailLines<'_>, questions: &[Question]) {
     for ask in questions {
         words.text(
             &client::text::exact(&words::head(&ask.question)),
-            Ink::Text,
+            TextRole::Text,
             false,
         );
         for (index, option) in ask.options.iter().enumerate() {
             let option = words::exact(&option.label);
-            words.row(&format!("  {}. {option}", index + 1), Ink::Dim);
+            words.row(&format!("  {}. {option}", index + 1), TextRole::Dim);
         }
     }
 }
 
 fn restored(words: &mut DetailLines<'_>, restore: &Restore) {
     match &restore.effect {
-        None => words.row(words.model.look.language.say(Msg::Loading), Ink::Dim),
-        Some(Err(why)) => words.row(&client::text::line(why), Ink::Error),
+        None => words.row(words.model.look.language.say(Msg::Loading), TextRole::Dim),
+        Some(Err(why)) => words.row(&client::text::line(why), TextRole::Error),
         Some(Ok(effect)) => foreseen(words, restore, effect),
     }
 }
@@ -330,17 +336,17 @@ fn foreseen(words: &mut DetailLines<'_>, restore: &Restore, effect: &RewindOutpu
     };
     let (lost, others): (Vec<_>, Vec<_>) = effect.files.iter().partition(left);
     let file = |file: &RewoundFile| became(words.model, file);
-    let mut said: Vec<(String, Ink)> = lost.into_iter().map(file).collect();
-    let note = |note: &String| (format!("! {}", client::text::line(note)), Ink::Warning);
+    let mut said: Vec<(String, TextRole)> = lost.into_iter().map(file).collect();
+    let note = |note: &String| (format!("! {}", client::text::line(note)), TextRole::Warning);
     said.extend(effect.notes.iter().map(note));
     let turns = language.counted(effect.turns, Msg::Turn, Msg::Turns);
     let message = match restore.turn {
         Some(_) => Msg::WouldHide,
         None => Msg::WouldShow,
     };
-    said.push((language.fill(message, &[&turns]), Ink::Text));
+    said.push((language.fill(message, &[&turns]), TextRole::Text));
     if effect.files.is_empty() {
-        said.push((language.say(Msg::NoFiles).to_owned(), Ink::Text));
+        said.push((language.say(Msg::NoFiles).to_owned(), TextRole::Text));
     }
     said.extend(others.into_iter().map(file));
     let shown = match said.len() > words.room {
@@ -353,24 +359,29 @@ fn foreseen(words: &mut DetailLines<'_>, restore: &Restore, effect: &RewindOutpu
     }
     if left_out > 0 {
         let more = language.fill(Msg::MoreRows, &[&left_out.to_string()]);
-        words.row(&more, Ink::Dim);
+        words.row(&more, TextRole::Dim);
     }
 }
 
 /// The effect of a rewind on a file.
-fn became(model: &Model, file: &RewoundFile) -> (String, Ink) {
+fn became(model: &Model, file: &RewoundFile) -> (String, TextRole) {
     let language = model.look.language;
     let path = path(model, &file.path);
     match &file.result {
         RewoundResult::Restored if file.was_removed() => {
-            (language.fill(Msg::WouldRemove, &[&path]), Ink::Text)
+            (language.fill(Msg::WouldRemove, &[&path]), TextRole::Text)
         }
-        RewoundResult::Restored => (language.fill(Msg::WouldRestore, &[&path]), Ink::Text),
-        RewoundResult::Same => (language.fill(Msg::WouldSame, &[&path]), Ink::Dim),
-        RewoundResult::ChangedSince => (language.fill(Msg::WouldLeave, &[&path]), Ink::Warning),
+        RewoundResult::Restored => (language.fill(Msg::WouldRestore, &[&path]), TextRole::Text),
+        RewoundResult::Same => (language.fill(Msg::WouldSame, &[&path]), TextRole::Dim),
+        RewoundResult::ChangedSince => {
+            (language.fill(Msg::WouldLeave, &[&path]), TextRole::Warning)
+        }
         RewoundResult::Failed { why } => {
             let why = client::text::line(why);
-            (language.fill(Msg::WouldFail, &[&path, &why]), Ink::Error)
+            (
+                language.fill(Msg::WouldFail, &[&path, &why]),
+                TextRole::Error,
+            )
         }
     }
 }

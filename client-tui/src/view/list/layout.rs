@@ -8,7 +8,7 @@ use crate::model::Model;
 use crate::model::list::rows::{Cell, Row};
 use crate::model::list::{ListDialog, ListOf};
 use crate::render::wrap::{clip, width};
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// A column of a list.
 struct Column {
@@ -186,7 +186,10 @@ impl Table {
     pub fn line(&self, row: &Row, chosen: bool, model: &Model) -> Line<'static> {
         let theme = model.look.theme;
         let mut spans = vec![
-            Span::styled(if chosen { "▸ " } else { "  " }, theme.style(Ink::Accent)),
+            Span::styled(
+                if chosen { "▸ " } else { "  " },
+                theme.style(TextRole::Accent),
+            ),
             Span::styled(row.mark.0, theme.style(row.mark.1)),
             Span::raw(" "),
         ];
@@ -197,7 +200,7 @@ impl Table {
         if chosen {
             spans = pad(spans, self.width);
             for span in &mut spans {
-                span.style = span.style.patch(theme.style(Ink::Selected));
+                span.style = span.style.patch(theme.style(TextRole::Selected));
             }
         }
         Line::from(spans)
@@ -205,7 +208,7 @@ impl Table {
 
     /// The headings of the columns.
     pub fn heads(&self, model: &Model) -> Line<'static> {
-        let style = model.look.theme.style(Ink::Dim);
+        let style = model.look.theme.style(TextRole::Dim);
         let mut spans = vec![Span::raw(" ".repeat(MARKS))];
         let heads = HEADS.iter();
         let heads = heads.map(|head| vec![Span::styled(model.look.language.say(*head), style)]);
@@ -248,7 +251,7 @@ fn emphasised(cell: &Cell, model: &Model) -> Vec<Span<'static>> {
     };
     for (first, end) in &cell.marks {
         push(done..*first, cell.ink);
-        push(*first..*end, Ink::Question);
+        push(*first..*end, TextRole::Question);
         done = *end;
     }
     push(done..cell.text.len(), cell.ink);

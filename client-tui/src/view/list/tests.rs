@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use ratatui::style::Modifier;
 
 use super::*;
-use crate::effect::{Answer, Call, Trouble};
+use crate::effect::{Answer, Call, ErrorReport};
 use crate::keymap::key;
 use crate::messages::Language;
 use crate::model::Dialog;
@@ -153,7 +153,7 @@ fn a_failure_replaces_the_rows_and_a_toast_replaces_the_keys() {
     let mut model = fixtures::model(80, 24, Language::English);
     update::open(&mut model, ListOf::Processes);
     let call = Call::Processes(proto::params::process::ListParams::default());
-    let trouble = Trouble::new(format!("gone {HOSTILE}"), "start it");
+    let trouble = ErrorReport::new(format!("gone {HOSTILE}"), "start it");
     update::take(&mut model, Answer::Failed { call, trouble });
     let shown = text(&drawn(&model));
     assert_eq!(shown.matches("gone").count(), 2, "{shown}");
@@ -219,7 +219,7 @@ fn the_mark_is_seen_without_colours() {
             .find(|row| row.to_string().starts_with('▸'));
         let chosen = chosen.unwrap();
         assert_eq!(chosen.width(), 80);
-        let selected = theme.style(Ink::Selected);
+        let selected = theme.style(TextRole::Selected);
         let all = chosen.spans.iter().all(|span| {
             span.style.bg == selected.bg && span.style.add_modifier.contains(selected.add_modifier)
         });

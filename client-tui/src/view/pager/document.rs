@@ -7,10 +7,10 @@ use ratatui::text::{Line, Span};
 use super::found;
 use super::parts::{self, DocumentPart};
 use crate::model::pager::{At, Pager, PagerContent, PartId};
-use crate::model::{Look, Model};
+use crate::model::{Model, ViewOptions};
 use crate::render::sheet::Height;
 use crate::render::wrap;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// Cells at the left for the mark of the selected part.
 const GUTTER: usize = 2;
@@ -26,7 +26,7 @@ pub struct Document<'a> {
     pub model: &'a Model,
     pub rows: usize,
     /// With the columns that the text has.
-    look: Look,
+    look: ViewOptions,
     gutter: usize,
     count: usize,
 }
@@ -43,7 +43,7 @@ impl<'a> Document<'a> {
             false => 0,
         };
         let columns = u16::try_from(width.saturating_sub(gutter)).unwrap_or(u16::MAX);
-        let look = Look {
+        let look = ViewOptions {
             columns,
             // Nothing is printed, so folded parts can be opened here.
             fullscreen: true,
@@ -261,7 +261,7 @@ impl<'a> Document<'a> {
         let search = &self.pager.search;
         if !search.query.is_empty() {
             let here = search.found == Some((id, row));
-            line = found::mark(line, &search.query, theme.style(Ink::Selected), here);
+            line = found::mark(line, &search.query, theme.style(TextRole::Selected), here);
         }
         if self.gutter > 0 {
             // The blank row before a part is between two of them.
@@ -271,7 +271,7 @@ impl<'a> Document<'a> {
                 false => "  ",
             };
             line.spans
-                .insert(0, Span::styled(mark, theme.style(Ink::Accent)));
+                .insert(0, Span::styled(mark, theme.style(TextRole::Accent)));
         }
         line
     }

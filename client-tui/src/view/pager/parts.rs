@@ -6,10 +6,10 @@ use ratatui::text::{Line, Span};
 use crate::messages::pager::Msg;
 use crate::model::pager::{Earlier, Pager, PagerContent, PartId};
 use crate::model::transcript::{Entry, EntryKind, ToolRun};
-use crate::model::{Look, Model};
+use crate::model::{Model, ViewOptions};
 use crate::render::sheet::Height;
 use crate::render::{Cache, diff, wrap};
-use crate::theme::Ink;
+use crate::theme::TextRole;
 use crate::view::{help, transcript};
 use proto::item::Display;
 
@@ -172,7 +172,7 @@ impl DocumentPart<'_> {
     pub fn rows(
         &self,
         cache: &mut Cache,
-        look: &Look,
+        look: &ViewOptions,
         raw: bool,
         open: bool,
     ) -> Vec<Line<'static>> {
@@ -187,7 +187,7 @@ impl DocumentPart<'_> {
             Self::Section(index) => help::section(*index, look, width),
             Self::Lines(_, lines) => lines
                 .iter()
-                .flat_map(|line| wrapped(&line_of(line), look, Ink::Text, width))
+                .flat_map(|line| wrapped(&line_of(line), look, TextRole::Text, width))
                 .collect(),
             Self::File(index, path, diff) => {
                 let mut rows = match index {
@@ -200,7 +200,7 @@ impl DocumentPart<'_> {
                     (true, true) => rows.extend(
                         text::clean(diff)
                             .lines()
-                            .flat_map(|line| wrapped(&line_of(line), look, Ink::Text, width)),
+                            .flat_map(|line| wrapped(&line_of(line), look, TextRole::Text, width)),
                     ),
                     (true, false) => rows.extend(diff::lines(path, diff, look, width)),
                 }
@@ -221,11 +221,11 @@ fn held(tool: &ToolRun) -> impl Iterator<Item = &str> {
 }
 
 /// A text without rendering.
-fn plain(written: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+fn plain(written: &str, look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
     let cleaned = text::clean(written);
     let lines = cleaned.lines();
     lines
-        .flat_map(|line| wrapped(&line_of(line), look, Ink::Text, width))
+        .flat_map(|line| wrapped(&line_of(line), look, TextRole::Text, width))
         .collect()
 }
 
@@ -242,26 +242,26 @@ fn line_of(line: &str) -> String {
     text::clean(line).replace('\t', "    ").replace('\n', " ")
 }
 
-fn wrapped(words: &str, look: &Look, ink: Ink, width: usize) -> Vec<Line<'static>> {
+fn wrapped(words: &str, look: &ViewOptions, ink: TextRole, width: usize) -> Vec<Line<'static>> {
     let line = Line::from(Span::styled(words.to_owned(), look.theme.style(ink)));
     wrap::line(&line, width)
 }
 
 /// `path +A −R`.
-fn heading(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
+fn heading(path: &str, diff: &str, look: &ViewOptions, width: usize) -> Vec<Line<'static>> {
     let (added, removed) = changed(diff);
     let counts = look
         .language
         .fill(Msg::Changed, &[&added.to_string(), &removed.to_string()]);
     let mut line = Line::from(Span::styled(
         text::line(path),
-        look.theme.style(Ink::Heading),
+        look.theme.style(TextRole::Heading),
     ));
     // Of what commands changed there are no lines.
     if added + removed > 0 {
         line.push_span(Span::styled(
             format!(" {counts}"),
-            look.theme.style(Ink::Dim),
+            look.theme.style(TextRole::Dim),
         ));
     }
     wrap::line(&line, width)

@@ -16,7 +16,7 @@ use crate::messages::status::Msg;
 use crate::model::session::Session;
 use crate::model::{Link, Model};
 use crate::render::{short, wrap};
-use crate::theme::Ink;
+use crate::theme::TextRole;
 use crate::view::{Panel, toast};
 
 /// Screens with fewer rows get the shortest form of everything.
@@ -59,7 +59,7 @@ pub fn above(model: &Model, width: usize) -> Panel {
     Panel::of(rows)
 }
 
-fn styled(model: &Model, ink: Ink, words: &str, width: usize) -> Line<'static> {
+fn styled(model: &Model, ink: TextRole, words: &str, width: usize) -> Line<'static> {
     let style = model.look.theme.style(ink);
     Line::from(Span::styled(wrap::cut(words, width), style))
 }
@@ -75,15 +75,15 @@ fn working(model: &Model, width: usize) -> Option<Line<'static>> {
                 _ => Msg::LostAdvice,
             });
             vec![
-                (0, Ink::Warning, format!("{} {words}", spinner(model))),
-                (1, Ink::Dim, short::duration(time)),
+                (0, TextRole::Warning, format!("{} {words}", spinner(model))),
+                (1, TextRole::Dim, short::duration(time)),
             ]
         }
         // The reason is in the transcript; this row says what the user can do.
         Link::Ended(_) => {
             let sessions = shown(Context::Everywhere, Action::Sessions);
             let words = language.fill(Msg::EndedAdvice, &[&sessions]);
-            vec![(0, Ink::Error, format!("■ {words}"))]
+            vec![(0, TextRole::Error, format!("■ {words}"))]
         }
         Link::None | Link::Replaying | Link::Live => turn(model, model.session.as_ref()?, width)?,
     };
@@ -91,7 +91,7 @@ fn working(model: &Model, width: usize) -> Option<Line<'static>> {
 }
 
 /// A row of pieces; where even the first has no room, it is cut.
-fn row(model: &Model, pieces: Vec<(u8, Ink, String)>, width: usize) -> Line<'static> {
+fn row(model: &Model, pieces: Vec<(u8, TextRole, String)>, width: usize) -> Line<'static> {
     let groups = pieces
         .into_iter()
         .enumerate()
@@ -104,22 +104,22 @@ fn row(model: &Model, pieces: Vec<(u8, Ink, String)>, width: usize) -> Line<'sta
     fit::line(&model.look, groups, Vec::new(), width)
 }
 
-fn turn(model: &Model, session: &Session, width: usize) -> Option<Vec<(u8, Ink, String)>> {
+fn turn(model: &Model, session: &Session, width: usize) -> Option<Vec<(u8, TextRole, String)>> {
     let language = model.look.language;
     let time = || {
         let time = Duration::from_millis(session.worked_ms(model.clock)?);
-        Some((2, Ink::Dim, short::duration(time)))
+        Some((2, TextRole::Dim, short::duration(time)))
     };
     let stop = || {
         let key = shown(Context::Composer, Action::Back);
         let words = language.fill(Msg::Stops, &[&key]);
-        (model.role() == Role::Drive).then_some((1, Ink::Dim, words))
+        (model.role() == Role::Drive).then_some((1, TextRole::Dim, words))
     };
     let mut pieces = Vec::new();
     match (session.state, session.waiting_for) {
         (State::Idle | State::Running | State::Exited, _) if session.compacting => {
             let words = language.say(Msg::Compacting);
-            pieces.push((0, Ink::Accent, format!("{} {words}", spinner(model))));
+            pieces.push((0, TextRole::Accent, format!("{} {words}", spinner(model))));
             pieces.extend(stop());
         }
         (State::Running, _) => {
@@ -127,42 +127,42 @@ fn turn(model: &Model, session: &Session, width: usize) -> Option<Vec<(u8, Ink, 
                 true => Msg::Planning,
                 false => Msg::Working,
             });
-            pieces.push((0, Ink::Accent, format!("{} {words}", spinner(model))));
+            pieces.push((0, TextRole::Accent, format!("{} {words}", spinner(model))));
             pieces.extend(time());
             if !session.running.is_empty() {
                 let tools: Vec<_> = session.running.iter().map(|call| call.1.as_str()).collect();
                 let tools = text::line(&tools.join(", "));
-                pieces.push((3, Ink::Tool, language.fill(Msg::Running, &[&tools])));
+                pieces.push((3, TextRole::Tool, language.fill(Msg::Running, &[&tools])));
             }
             pieces.extend(stop());
         }
         (State::Waiting, Some(WaitingFor::Retry | WaitingFor::Restart)) => {
             let cause = text::line(&language.translate(&session.cause));
             let cause = retry_cause(&cause, width.saturating_sub(RETRY_REST));
-            pieces.push((0, Ink::Warning, format!("{} {cause}", spinner(model))));
+            pieces.push((0, TextRole::Warning, format!("{} {cause}", spinner(model))));
             if let Some(at) = session.retry_at {
                 let left = at.saturating_duration_since(model.now);
                 let words = language.fill(Msg::RetryIn, &[&short::duration(left)]);
-                pieces.push((1, Ink::Text, words));
+                pieces.push((1, TextRole::Text, words));
             }
             pieces.extend(stop().map(|(_, ink, words)| (2, ink, words)));
         }
         (State::Waiting, Some(WaitingFor::Credentials)) => {
             let words = language.say(Msg::WaitsForKey);
-            pieces.push((0, Ink::Question, format!("? {words}")));
-            pieces.push((2, Ink::Text, language.say(Msg::KeyAdvice).to_owned()));
+            pieces.push((0, TextRole::Question, format!("? {words}")));
+            pieces.push((2, TextRole::Text, language.say(Msg::KeyAdvice).to_owned()));
         }
         (State::Paused, _) => {
             let words = language.say(Msg::Paused);
-            pieces.push((0, Ink::Warning, format!("‖ {words}")));
-            pieces.push((2, Ink::Dim, language.say(Msg::PausedAdvice).to_owned()));
+            pieces.push((0, TextRole::Warning, format!("‖ {words}")));
+            pieces.push((2, TextRole::Dim, language.say(Msg::PausedAdvice).to_owned()));
         }
         (State::Idle, _) if session.has_paused_goal() => {
             let words = language.say(Msg::GoalAtLimit);
-            pieces.push((0, Ink::Warning, format!("‖ {words}")));
+            pieces.push((0, TextRole::Warning, format!("‖ {words}")));
             pieces.push((
                 2,
-                Ink::Text,
+                TextRole::Text,
                 language.say(Msg::GoalAtLimitAdvice).to_owned(),
             ));
         }
@@ -189,7 +189,10 @@ fn waiting(model: &Model, session: &Session, width: usize) -> Option<Line<'stati
         many => language.fill(Msg::ManyWait, &[&many.to_string()]),
     };
     let key = shown(Context::Everywhere, Action::Attention);
-    let pieces = vec![(0, Ink::Question, format!("? {words}")), (1, Ink::Dim, key)];
+    let pieces = vec![
+        (0, TextRole::Question, format!("? {words}")),
+        (1, TextRole::Dim, key),
+    ];
     Some(row(model, pieces, width))
 }
 
@@ -202,7 +205,12 @@ fn elsewhere(model: &Model, width: usize) -> Option<Line<'static>> {
         1 => language.say(Msg::OneElsewhere).to_owned(),
         many => language.fill(Msg::Elsewhere, &[&many.to_string()]),
     };
-    Some(styled(model, Ink::Question, &format!("? {words}"), width))
+    Some(styled(
+        model,
+        TextRole::Question,
+        &format!("? {words}"),
+        width,
+    ))
 }
 
 /// The way back from a sub-agent.
@@ -210,7 +218,7 @@ fn parent(model: &Model, session: &Session, width: usize) -> Option<Line<'static
     let parent = session.parent?.to_string();
     let key = shown(Context::Everywhere, Action::Parent);
     let words = model.look.language.fill(Msg::AgentOf, &[&parent, &key]);
-    Some(styled(model, Ink::Dim, &format!("↑ {words}"), width))
+    Some(styled(model, TextRole::Dim, &format!("↑ {words}"), width))
 }
 
 /// What the session works towards by itself; then checks, cost and the reason of its newest turn.
@@ -220,10 +228,15 @@ fn goal(model: &Model, session: &Session, small: bool, width: usize) -> Vec<Line
         return Vec::new();
     };
     let words = format!("◎ {}", text::line(&goal.words(language)));
-    let mut rows = vec![styled(model, Ink::Heading, &words, width)];
+    let mut rows = vec![styled(model, TextRole::Heading, &words, width)];
     let progress = text::line(&goal.progress(language));
     if !small && !progress.is_empty() {
-        rows.push(styled(model, Ink::Dim, &format!("  {progress}"), width));
+        rows.push(styled(
+            model,
+            TextRole::Dim,
+            &format!("  {progress}"),
+            width,
+        ));
     }
     rows
 }
@@ -238,7 +251,7 @@ fn todos(model: &Model, todos: &[Todo], small: bool, width: usize) -> Vec<Line<'
     let done = todos.iter().filter(is(TodoStatus::Completed)).count();
     if done == all {
         let words = language.fill(Msg::TodosDone, &[&all.to_string()]);
-        return vec![styled(model, Ink::Good, &format!("☑ {words}"), width)];
+        return vec![styled(model, TextRole::Good, &format!("☑ {words}"), width)];
     }
     let heading = language.fill(Msg::Todos, &[&done.to_string(), &all.to_string()]);
     let current = todos
@@ -253,15 +266,15 @@ fn todos(model: &Model, todos: &[Todo], small: bool, width: usize) -> Vec<Line<'
     if small {
         let now = todos.get(current).map(|todo| text::line(words_of(todo)));
         let words = format!("{heading} · {}", now.unwrap_or_default());
-        return vec![styled(model, Ink::Text, &words, width)];
+        return vec![styled(model, TextRole::Text, &words, width)];
     }
     let first = current.saturating_sub(2).min(all.saturating_sub(TODOS));
-    let mut rows = vec![styled(model, Ink::Heading, &heading, width)];
+    let mut rows = vec![styled(model, TextRole::Heading, &heading, width)];
     for todo in todos.iter().skip(first).take(TODOS) {
         let (mark, ink) = match todo.status {
-            TodoStatus::Pending => ("☐", Ink::Text),
-            TodoStatus::InProgress => ("▶", Ink::Strong),
-            TodoStatus::Completed => ("☑", Ink::Dim),
+            TodoStatus::Pending => ("☐", TextRole::Text),
+            TodoStatus::InProgress => ("▶", TextRole::Strong),
+            TodoStatus::Completed => ("☑", TextRole::Dim),
         };
         let text = wrap::beginning(words_of(todo), width);
         let words = format!("{mark} {}", text::line(text));
@@ -269,7 +282,7 @@ fn todos(model: &Model, todos: &[Todo], small: bool, width: usize) -> Vec<Line<'
     }
     if all > TODOS {
         let more = language.fill(Msg::More, &[&(all - TODOS).to_string()]);
-        rows.push(styled(model, Ink::Dim, &more, width));
+        rows.push(styled(model, TextRole::Dim, &more, width));
     }
     rows
 }
@@ -296,7 +309,7 @@ fn children(model: &Model, session: &Session, width: usize) -> Option<Line<'stat
         1 => language.fill(Msg::OneChild, &[&list]),
         many => language.fill(Msg::Children, &[&many.to_string(), &list]),
     };
-    Some(styled(model, Ink::Dim, &words, width))
+    Some(styled(model, TextRole::Dim, &words, width))
 }
 
 fn queue(model: &Model, session: &Session, small: bool, width: usize) -> Vec<Line<'static>> {
@@ -307,7 +320,7 @@ fn queue(model: &Model, session: &Session, small: bool, width: usize) -> Vec<Lin
     }
     if small {
         let words = language.fill(Msg::Queued, &[&waiting.len().to_string()]);
-        return vec![styled(model, Ink::Dim, &words, width)];
+        return vec![styled(model, TextRole::Dim, &words, width)];
     }
     let mut rows = Vec::new();
     for queued in waiting.iter().take(QUEUED) {
@@ -318,11 +331,11 @@ fn queue(model: &Model, session: &Session, small: bool, width: usize) -> Vec<Lin
         // A prompt may hold a whole file.
         let text = wrap::beginning(queued.text.trim_start(), width);
         let words = language.fill(message, &[text::line(text).trim()]);
-        rows.push(styled(model, Ink::Dim, &words, width));
+        rows.push(styled(model, TextRole::Dim, &words, width));
     }
     if let Some(more @ 1..) = waiting.len().checked_sub(QUEUED) {
         let words = language.fill(Msg::More, &[&more.to_string()]);
-        rows.push(styled(model, Ink::Dim, &words, width));
+        rows.push(styled(model, TextRole::Dim, &words, width));
     }
     rows
 }

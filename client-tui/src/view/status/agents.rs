@@ -8,7 +8,7 @@ use crate::model::Model;
 use crate::model::list::words;
 use crate::model::session::Session;
 use crate::render::wrap;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 use client::text;
 use client::tree::branch;
 use proto::params::session::SessionSummary;
@@ -36,7 +36,7 @@ pub fn rows(model: &Model, session: &Session, small: bool, width: usize) -> Vec<
             1 => language.say(Msg::OneAgent).to_owned(),
             _ => language.fill(Msg::Agents, &[&count]),
         };
-        let group = Group::new(0, Ink::Tool, wrap::cut(&words, width));
+        let group = Group::new(0, TextRole::Tool, wrap::cut(&words, width));
         return vec![fit::line(&model.look, vec![group], Vec::new(), width)];
     }
     let mut rows: Vec<_> = agents
@@ -46,7 +46,7 @@ pub fn rows(model: &Model, session: &Session, small: bool, width: usize) -> Vec<
         .collect();
     if let Some(more @ 1..) = agents.len().checked_sub(SHOWN) {
         let words = language.fill(Msg::More, &[&more.to_string()]);
-        let group = Group::new(0, Ink::Dim, wrap::cut(&words, width));
+        let group = Group::new(0, TextRole::Dim, wrap::cut(&words, width));
         rows.push(fit::line(&model.look, vec![group], Vec::new(), width));
     }
     rows
@@ -80,15 +80,15 @@ fn row(model: &Model, agent: &SessionSummary, depth: usize, width: usize) -> Lin
         Group::new(
             1,
             if words::waits(agent) {
-                Ink::Question
+                TextRole::Question
             } else {
-                Ink::Text
+                TextRole::Text
             },
             does,
         ),
     ];
     let figures = figures.into_iter();
-    groups.extend(figures.map(|words| Group::new(2, Ink::Dim, words)));
+    groups.extend(figures.map(|words| Group::new(2, TextRole::Dim, words)));
     groups.retain(|group| !group.words.is_empty());
     fit::line(&model.look, groups, Vec::new(), width)
 }

@@ -3,9 +3,9 @@
 
 use ratatui::text::{Line, Span};
 
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::render::wrap;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// The separator between two pieces.
 const BETWEEN: &str = " · ";
@@ -18,13 +18,13 @@ const GAP: usize = 2;
 pub struct Group {
     /// 0 stays longest.
     pub rank: u8,
-    pub ink: Ink,
+    pub ink: TextRole,
     pub words: String,
 }
 
 impl Group {
     /// A piece. Its words are clean.
-    pub fn new(rank: u8, ink: Ink, words: impl Into<String>) -> Self {
+    pub fn new(rank: u8, ink: TextRole, words: impl Into<String>) -> Self {
         Self {
             rank,
             ink,
@@ -36,7 +36,7 @@ impl Group {
 /// A row of at most `width` cells: some pieces at its left, some at its right.
 #[must_use]
 pub fn line(
-    look: &Look,
+    look: &ViewOptions,
     mut left: Vec<Group>,
     mut right: Vec<Group>,
     width: usize,
@@ -70,11 +70,11 @@ pub fn cells(groups: &[Group]) -> usize {
     words + wrap::width(BETWEEN) * groups.len().saturating_sub(1)
 }
 
-fn joined(look: &Look, groups: &[Group]) -> Vec<Span<'static>> {
+fn joined(look: &ViewOptions, groups: &[Group]) -> Vec<Span<'static>> {
     let mut spans = Vec::with_capacity(groups.len() * 2);
     for group in groups {
         if !spans.is_empty() {
-            spans.push(Span::styled(BETWEEN, look.theme.style(Ink::Border)));
+            spans.push(Span::styled(BETWEEN, look.theme.style(TextRole::Border)));
         }
         let style = look.theme.style(group.ink);
         spans.push(Span::styled(group.words.clone(), style));

@@ -6,7 +6,7 @@ use super::fit::Group;
 use crate::messages::status::Msg;
 use crate::model::{Link, Model};
 use crate::render::wrap;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -27,36 +27,42 @@ pub fn waits(model: &Model) -> bool {
 }
 
 /// Mark, word and colour of the state.
-fn state(model: &Model) -> (&'static str, Msg, Ink) {
+fn state(model: &Model) -> (&'static str, Msg, TextRole) {
     match &model.link {
-        Link::Lost(_) | Link::Away(_) => return (spinner(model), Msg::Reconnecting, Ink::Warning),
-        Link::Ended(_) => return ("■", Msg::Ended, Ink::Error),
-        Link::Replaying => return (spinner(model), Msg::Loading, Ink::Dim),
+        Link::Lost(_) | Link::Away(_) => {
+            return (spinner(model), Msg::Reconnecting, TextRole::Warning);
+        }
+        Link::Ended(_) => return ("■", Msg::Ended, TextRole::Error),
+        Link::Replaying => return (spinner(model), Msg::Loading, TextRole::Dim),
         Link::None | Link::Live => {}
     }
     let Some(session) = &model.session else {
         return match model.creating {
-            true => (spinner(model), Msg::Starting, Ink::Accent),
-            false => ("·", Msg::Idle, Ink::Dim),
+            true => (spinner(model), Msg::Starting, TextRole::Accent),
+            false => ("·", Msg::Idle, TextRole::Dim),
         };
     };
     match (session.state, session.waiting_for) {
         (State::Idle | State::Running | State::Exited, _) if session.compacting => {
-            (spinner(model), Msg::Compacting, Ink::Accent)
+            (spinner(model), Msg::Compacting, TextRole::Accent)
         }
         (State::Waiting, Some(WaitingFor::Retry | WaitingFor::Restart)) => {
-            (spinner(model), Msg::WaitsForRetry, Ink::Warning)
+            (spinner(model), Msg::WaitsForRetry, TextRole::Warning)
         }
-        (State::Waiting, Some(WaitingFor::Credentials)) => ("?", Msg::WaitsForKey, Ink::Question),
+        (State::Waiting, Some(WaitingFor::Credentials)) => {
+            ("?", Msg::WaitsForKey, TextRole::Question)
+        }
         (State::Waiting, Some(WaitingFor::Interaction(_)) | None) => {
-            ("?", Msg::WaitsForYou, Ink::Question)
+            ("?", Msg::WaitsForYou, TextRole::Question)
         }
-        (State::Paused, _) => ("‖", Msg::Paused, Ink::Warning),
-        (State::Exited, _) => ("■", Msg::Ended, Ink::Dim),
-        (State::Idle, _) if session.has_paused_goal() => ("‖", Msg::Paused, Ink::Warning),
-        (State::Idle, _) => ("·", Msg::Idle, Ink::Dim),
-        (State::Running, _) if session.planning => (spinner(model), Msg::Planning, Ink::Accent),
-        (State::Running, _) => (spinner(model), Msg::Working, Ink::Accent),
+        (State::Paused, _) => ("‖", Msg::Paused, TextRole::Warning),
+        (State::Exited, _) => ("■", Msg::Ended, TextRole::Dim),
+        (State::Idle, _) if session.has_paused_goal() => ("‖", Msg::Paused, TextRole::Warning),
+        (State::Idle, _) => ("·", Msg::Idle, TextRole::Dim),
+        (State::Running, _) if session.planning => {
+            (spinner(model), Msg::Planning, TextRole::Accent)
+        }
+        (State::Running, _) => (spinner(model), Msg::Working, TextRole::Accent),
     }
 }
 

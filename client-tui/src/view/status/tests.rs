@@ -11,9 +11,9 @@ use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
-use crate::effect::Trouble;
+use crate::effect::ErrorReport;
 use crate::messages::Language;
-use crate::model::{LaunchContext, Link, Look, Tone};
+use crate::model::{LaunchContext, Link, Tone, ViewOptions};
 use crate::update::scene::{record, take};
 
 fn model(state: State, waiting_for: Option<WaitingFor>) -> Model {
@@ -22,7 +22,7 @@ fn model(state: State, waiting_for: Option<WaitingFor>) -> Model {
         model: "vendor/some-chat".to_owned(),
         ..LaunchContext::of("/user/ann/code")
     };
-    let mut model = Model::new(Look::default(), place, Instant::now());
+    let mut model = Model::new(ViewOptions::default(), place, Instant::now());
     model.now += Duration::from_secs(72);
     let mut session = Session::new(SessionId::default(), Pid(12));
     session.options.name = Some("tidy up".to_owned());
@@ -141,7 +141,7 @@ fn every_state_has_a_mark_and_a_word() {
     begins(&mut model, "⠋ reconnecting…", "⠋ 重新连接中…");
     model.link = Link::Replaying;
     begins(&mut model, "⠋ loading…", "⠋ 载入中…");
-    model.link = Link::Ended(Trouble::new("gone", ""));
+    model.link = Link::Ended(ErrorReport::new("gone", ""));
     begins(&mut model, "■ ended", "■ 已结束");
 }
 
@@ -215,7 +215,7 @@ fn queue_others_and_role_stand_at_the_left() {
             .unwrap()
             .style
     };
-    let warning = model.look.theme.style(Ink::Warning);
+    let warning = model.look.theme.style(TextRole::Warning);
     assert_eq!(style("yolo"), warning);
     assert_eq!(style("93%"), warning);
 }

@@ -7,7 +7,7 @@ use proto::item::Display;
 use ratatui::text::Line;
 
 use super::{notices, said, tool, words};
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::{Cache, Made};
 
@@ -18,17 +18,21 @@ const END: usize = usize::MAX;
 const ALL: usize = usize::MAX - 1;
 
 /// Renders lines, or takes them from the cache.
-pub(super) struct Inked<'a> {
+pub(super) struct EntryRenderer<'a> {
     entries: &'a [Entry],
     generation: u64,
-    look: &'a Look,
+    look: &'a ViewOptions,
     cache: &'a mut Cache,
     /// With all that an entry holds.
     open: bool,
 }
 
-impl<'a> Inked<'a> {
-    pub(super) fn new(transcript: &'a Transcript, look: &'a Look, cache: &'a mut Cache) -> Self {
+impl<'a> EntryRenderer<'a> {
+    pub(super) fn new(
+        transcript: &'a Transcript,
+        look: &'a ViewOptions,
+        cache: &'a mut Cache,
+    ) -> Self {
         cache.prepare(transcript.generation, look);
         Self {
             entries: &transcript.entries,
@@ -40,7 +44,12 @@ impl<'a> Inked<'a> {
     }
 
     /// For one entry, independent of the entries before it. `open`: unfolded.
-    pub(super) fn one(generation: u64, look: &'a Look, cache: &'a mut Cache, open: bool) -> Self {
+    pub(super) fn one(
+        generation: u64,
+        look: &'a ViewOptions,
+        cache: &'a mut Cache,
+        open: bool,
+    ) -> Self {
         Self {
             entries: &[],
             generation,
@@ -90,7 +99,7 @@ impl<'a> Inked<'a> {
         let made = self.made(content);
         let (look, open, generation) = (self.look, self.open, self.generation);
         let count = self.cache.count(key, made, |cache| {
-            let mut ink = Inked::one(generation, look, cache, open);
+            let mut ink = EntryRenderer::one(generation, look, cache, open);
             (0..parts(entry)).map(|part| ink.count(entry, part)).sum()
         });
         match count {
@@ -195,7 +204,7 @@ fn content(entry: &Entry, part: usize, open: bool) -> u64 {
 fn made_of(
     entry: &Entry,
     part: usize,
-    look: &Look,
+    look: &ViewOptions,
     open: bool,
     coloured: bool,
 ) -> Vec<Line<'static>> {

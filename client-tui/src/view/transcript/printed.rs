@@ -6,8 +6,8 @@
 
 use ratatui::text::Line;
 
-use super::ink::{Inked, parts};
-use crate::model::Look;
+use super::ink::{EntryRenderer, parts};
+use crate::model::ViewOptions;
 use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::Cache;
 
@@ -47,7 +47,7 @@ pub(super) const COLOURED: usize = 500;
 pub fn settled(
     transcript: &Transcript,
     printed: &mut Printed,
-    look: &Look,
+    look: &ViewOptions,
     cache: &mut Cache,
     most: usize,
 ) -> Vec<PrintedLine> {
@@ -56,7 +56,7 @@ pub fn settled(
         ..since(transcript, printed)
     };
     let mut rows = Vec::new();
-    let mut ink = Inked::new(transcript, look, cache);
+    let mut ink = EntryRenderer::new(transcript, look, cache);
     let coloured = newest(transcript, printed, &mut ink, COLOURED);
     while let Some(entry) = transcript.entries.get(printed.entries) {
         let upto = whole(entry);
@@ -84,7 +84,7 @@ pub fn settled(
 
 /// Adds the rows of a part, before them the blank one that parts it from the entry before.
 fn print_part(
-    ink: &mut Inked<'_>,
+    ink: &mut EntryRenderer<'_>,
     entry: &Entry,
     place: PartIndex,
     plain: bool,
@@ -108,7 +108,7 @@ fn print_part(
 pub fn again(
     transcript: &Transcript,
     printed: &Printed,
-    look: &Look,
+    look: &ViewOptions,
     cache: &mut Cache,
     parts_on_screen: &[PartIndex],
 ) -> Option<(PartIndex, Vec<PrintedLine>)> {
@@ -121,7 +121,7 @@ pub fn again(
         entry.is_some_and(|entry| place.part == 0 || !(refolded && thought(entry)))
     });
     let from = *can_begin.next()?;
-    let mut ink = Inked::new(transcript, look, cache);
+    let mut ink = EntryRenderer::new(transcript, look, cache);
     let mut rows = Vec::new();
     for (index, entry) in transcript.entries.iter().enumerate().skip(from.entry) {
         let upto = match index.cmp(&printed.entries) {
@@ -158,7 +158,7 @@ fn whole(entry: &Entry) -> usize {
 fn newest(
     transcript: &Transcript,
     printed: &Printed,
-    ink: &mut Inked<'_>,
+    ink: &mut EntryRenderer<'_>,
     rows: usize,
 ) -> (usize, usize) {
     let mut counted = 0;

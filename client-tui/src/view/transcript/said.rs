@@ -10,10 +10,10 @@ use ratatui::text::{Line, Span};
 
 use super::words::{before, hang, left_out, lines, notice_rows, span, width};
 use crate::messages::transcript::Msg;
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::model::transcript::Thought;
 use crate::render::wrap;
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// Rows of a folded prompt.
 const PROMPT: usize = 12;
@@ -23,7 +23,7 @@ const ATTACHED: usize = 6;
 
 /// A user's prompt, and what was attached to it.
 pub(super) fn prompt(
-    look: &Look,
+    look: &ViewOptions,
     words: &str,
     attached: &[Attachment],
     steer: bool,
@@ -33,10 +33,10 @@ pub(super) fn prompt(
         true => "» ",
         false => "> ",
     };
-    let mark = span(look, Ink::Prompt, format!("{BAR}{mark}"));
-    let mut rows = folded(look, &mark, Ink::Prompt, words, open);
+    let mark = span(look, TextRole::Prompt, format!("{BAR}{mark}"));
+    let mut rows = folded(look, &mark, TextRole::Prompt, words, open);
     let mut below: Vec<_> = words::attached(look.language, attached)
-        .flat_map(|line| notice_rows(look, "   ", (Ink::Dim, Ink::Dim), &line))
+        .flat_map(|line| notice_rows(look, "   ", (TextRole::Dim, TextRole::Dim), &line))
         .collect();
     let more = below.len().saturating_sub(ATTACHED);
     if more > 1 && !open {
@@ -46,24 +46,29 @@ pub(super) fn prompt(
         below.push(before("   ".into(), hint));
     }
     rows.extend(below);
-    framed(look, rows, (BAR, Ink::Prompt))
+    framed(look, rows, (BAR, TextRole::Prompt))
 }
 
 /// A message of another session: under its label, and with another bar than a user's prompt.
-pub(super) fn message(look: &Look, words: &str, from: Pid, open: bool) -> Vec<Line<'static>> {
+pub(super) fn message(
+    look: &ViewOptions,
+    words: &str,
+    from: Pid,
+    open: bool,
+) -> Vec<Line<'static>> {
     let label = words::message_of(look.language, from);
-    let mark = span(look, Ink::Tool, format!("{SESSION_BAR}◂ "));
-    let indent = span(look, Ink::Tool, format!("{SESSION_BAR}  "));
-    let mut rows = hang(look, &mark, Ink::Tool, &[label]);
-    rows.extend(folded(look, &indent, Ink::Text, words, open));
-    framed(look, rows, (SESSION_BAR, Ink::Tool))
+    let mark = span(look, TextRole::Tool, format!("{SESSION_BAR}◂ "));
+    let indent = span(look, TextRole::Tool, format!("{SESSION_BAR}  "));
+    let mut rows = hang(look, &mark, TextRole::Tool, &[label]);
+    rows.extend(folded(look, &indent, TextRole::Text, words, open));
+    framed(look, rows, (SESSION_BAR, TextRole::Tool))
 }
 
 /// Text behind a mark: the first rows of it, or all if it is open.
 fn folded(
-    look: &Look,
+    look: &ViewOptions,
     mark: &Span<'static>,
-    ink: Ink,
+    ink: TextRole,
     words: &str,
     open: bool,
 ) -> Vec<Line<'static>> {
@@ -91,7 +96,11 @@ const BAR: &str = "▌";
 const SESSION_BAR: &str = "│";
 
 /// A prompt is easy to find when scrolling: it has a bar before all of its rows, and a background. A message has its own bar.
-fn framed(look: &Look, rows: Vec<Line<'static>>, (bar, ink): (&str, Ink)) -> Vec<Line<'static>> {
+fn framed(
+    look: &ViewOptions,
+    rows: Vec<Line<'static>>,
+    (bar, ink): (&str, TextRole),
+) -> Vec<Line<'static>> {
     let style = look.theme.style(ink);
     let longest = rows.iter().map(wrap::cells).max().unwrap_or_default();
     // One cell more, if there is one.
@@ -131,7 +140,7 @@ fn first(words: &str, width: usize) -> (Cow<'_, str>, usize) {
 
 /// A part of reasoning; folded, all of it is one line.
 pub(super) fn reasoning(
-    look: &Look,
+    look: &ViewOptions,
     thought: &Thought,
     part: usize,
     done: bool,
@@ -139,13 +148,13 @@ pub(super) fn reasoning(
 ) -> Vec<Line<'static>> {
     if open {
         let mark = match part {
-            0 => span(look, Ink::Dim, "∴ "),
+            0 => span(look, TextRole::Dim, "∴ "),
             _ => Span::raw("  "),
         };
         return hang(
             look,
             &mark,
-            Ink::Dim,
+            TextRole::Dim,
             &lines(&text::clean(thought.part(part))),
         );
     }
@@ -167,15 +176,17 @@ pub(super) fn reasoning(
     let line = text::line(wrap::beginning(line, room));
     let words = look.language.fill(which, &[&line]);
     let words = wrap::cut(&words, room);
-    let line = span(look, Ink::Dim, format!("∴ {words}"));
+    let line = span(look, TextRole::Dim, format!("∴ {words}"));
     vec![Line::from(line)]
 }
 
 /// How an answer ended, if that is worth reporting.
-pub(super) fn end(look: &Look, finish: Finish) -> Vec<Line<'static>> {
+pub(super) fn end(look: &ViewOptions, finish: Finish) -> Vec<Line<'static>> {
     let (mark, ink) = match finish {
-        Finish::Stop | Finish::ToolCalls | Finish::Paused | Finish::Interrupted => ("■ ", Ink::Dim),
-        Finish::Length | Finish::ContentFilter => ("! ", Ink::Warning),
+        Finish::Stop | Finish::ToolCalls | Finish::Paused | Finish::Interrupted => {
+            ("■ ", TextRole::Dim)
+        }
+        Finish::Length | Finish::ContentFilter => ("! ", TextRole::Warning),
     };
     let words = words::answer_end(look.language, finish);
     words.map_or_else(Vec::new, |words| notice_rows(look, mark, (ink, ink), words))

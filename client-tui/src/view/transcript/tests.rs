@@ -8,17 +8,17 @@ use super::*;
 use crate::messages::Language;
 use crate::model::transcript::tests::scene::*;
 use crate::render::wrap;
-use crate::theme::{Ink, Theme};
+use crate::theme::{TextRole, Theme};
 
-fn look(columns: u16, language: Language) -> Look {
-    Look {
+fn look(columns: u16, language: Language) -> ViewOptions {
+    ViewOptions {
         columns,
         language,
-        ..Look::default()
+        ..ViewOptions::default()
     }
 }
 
-fn narrow() -> Look {
+fn narrow() -> ViewOptions {
     look(40, Language::English)
 }
 
@@ -31,11 +31,11 @@ fn folded(events: &[DecodedEvent]) -> Transcript {
 }
 
 /// Rows of the whole transcript in full screen.
-fn height(transcript: &Transcript, look: &Look, cache: &mut Cache) -> usize {
+fn height(transcript: &Transcript, look: &ViewOptions, cache: &mut Cache) -> usize {
     Below::of(transcript, look, cache, 0).rows
 }
 
-fn all(transcript: &Transcript, look: &Look) -> Vec<Line<'static>> {
+fn all(transcript: &Transcript, look: &ViewOptions) -> Vec<Line<'static>> {
     let mut cache = Cache::default();
     let rows = height(transcript, look, &mut cache);
     page(transcript, look, &mut cache, 0, rows)
@@ -46,7 +46,7 @@ fn texts(rows: &[Line<'static>]) -> Vec<String> {
     rows.collect()
 }
 
-fn shown(events: &[DecodedEvent], look: &Look) -> Vec<String> {
+fn shown(events: &[DecodedEvent], look: &ViewOptions) -> Vec<String> {
     texts(&all(&folded(events), look))
 }
 
@@ -113,7 +113,7 @@ fn a_turn_reads_well_at_forty_columns() {
 
 #[test]
 fn the_same_in_chinese_and_open() {
-    let chinese = Look {
+    let chinese = ViewOptions {
         output: true,
         reasoning: true,
         ..look(80, Language::Chinese)
@@ -186,11 +186,14 @@ fn daemon_messages_are_shown_in_the_interface_language() {
 #[test]
 fn reasoning_is_dim_folded_and_open() {
     for reasoning in [false, true] {
-        let look = Look {
+        let look = ViewOptions {
             reasoning,
             ..look(80, Language::English)
         };
-        let (dim, plain) = (look.theme.style(Ink::Dim), look.theme.style(Ink::Text));
+        let (dim, plain) = (
+            look.theme.style(TextRole::Dim),
+            look.theme.style(TextRole::Text),
+        );
         assert_ne!(dim, plain);
         let rows = all(&folded(&turn()), &look);
         let thought = rows.iter().find(|row| row.to_string().contains("The plan"));
@@ -287,7 +290,7 @@ fn long_things_are_folded_and_open_wholly() {
     );
     assert!(rows.len() < 12 + 1 + 1 + 1 + 22, "{rows:#?}");
     // If nothing is printed for good, the key opens it.
-    let full = Look {
+    let full = ViewOptions {
         fullscreen: true,
         ..narrow()
     };
@@ -296,7 +299,7 @@ fn long_things_are_folded_and_open_wholly() {
         rows.contains(&"▌  … 18 more lines (Ctrl-B expands)".to_owned()),
         "{rows:#?}"
     );
-    let open = Look {
+    let open = ViewOptions {
         output: true,
         ..narrow()
     };
@@ -329,7 +332,7 @@ fn reprinting_begins_with_a_part_on_the_screen() {
     };
     for look in [
         look.clone(),
-        Look {
+        ViewOptions {
             columns: 25,
             ..look
         },
@@ -358,7 +361,7 @@ fn reasoning_that_is_folded_now_is_not_printed_again_from_its_middle() {
     let data = json!({"item": "m1.1", "text": "So be it.", "reasoning": thought, "finish": "stop"});
     transcript.fold(&event(Some(1), "message.assistant", &data));
     let (open, mut cache) = (
-        Look {
+        ViewOptions {
             reasoning: true,
             ..narrow()
         },
@@ -369,7 +372,7 @@ fn reasoning_that_is_folded_now_is_not_printed_again_from_its_middle() {
     let places: Vec<PartIndex> = rows.iter().filter_map(|row| row.begins).collect();
     let inner = places.iter().position(|place| place.part > 0);
     let visible = &places[inner.expect("reasoning in parts")..];
-    let from = |look: &Look, printed: &Printed| {
+    let from = |look: &ViewOptions, printed: &Printed| {
         let again = again(&transcript, printed, look, &mut Cache::default(), visible);
         texts(&bare(&again.unwrap().1)).join("|")
     };
@@ -489,7 +492,7 @@ fn nothing_that_a_terminal_obeys_reaches_it_and_no_row_is_too_wide() {
         (40, Language::English),
     ] {
         for open in [false, true] {
-            let look = Look {
+            let look = ViewOptions {
                 output: open,
                 reasoning: open,
                 ..look(columns, language)
@@ -667,7 +670,7 @@ fn a_look_from_afar_counts_no_more_than_it_needs() {
 
 #[test]
 fn reasoning_that_grows_is_made_once() {
-    let open = Look {
+    let open = ViewOptions {
         reasoning: true,
         ..narrow()
     };
@@ -962,9 +965,9 @@ fn a_prompt_is_marked_in_every_theme() {
         "prompt",
     )];
     for theme in [Theme::Dark, Theme::Light, Theme::Sixteen, Theme::None] {
-        let rows = all(&folded(&events), &Look { theme, ..narrow() });
+        let rows = all(&folded(&events), &ViewOptions { theme, ..narrow() });
         assert_eq!(rows.len(), 2);
-        let style = theme.style(Ink::Prompt);
+        let style = theme.style(TextRole::Prompt);
         for row in &rows {
             assert!(row.to_string().starts_with('▌'), "{row}");
             assert!(row.spans.iter().all(|span| span.style.bg == style.bg));

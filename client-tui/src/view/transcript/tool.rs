@@ -7,10 +7,10 @@ use ratatui::text::{Line, Span};
 
 use super::words::{before, hang, left_out, lines, span, width};
 use crate::messages::transcript::Msg;
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::model::transcript::{ToolOutcome, ToolRun, printed};
 use crate::render::{diff, short, wrap};
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// Rows from the beginning of a long output.
 const HEAD: usize = 2;
@@ -26,7 +26,7 @@ const RUNNING: usize = 4;
 /// Before rows of output.
 const BAR: &str = "  │ ";
 
-pub(super) fn rows(tool: &ToolRun, look: &Look, open: bool) -> Vec<Line<'static>> {
+pub(super) fn rows(tool: &ToolRun, look: &ViewOptions, open: bool) -> Vec<Line<'static>> {
     let mut rows = vec![head(tool, look)];
     match &tool.outcome {
         None => rows.extend(output(look, "", &tool.output, 0, RUNNING, open)),
@@ -36,18 +36,18 @@ pub(super) fn rows(tool: &ToolRun, look: &Look, open: bool) -> Vec<Line<'static>
 }
 
 /// Mark, tool, subject, and a short result.
-fn head(tool: &ToolRun, look: &Look) -> Line<'static> {
+fn head(tool: &ToolRun, look: &ViewOptions) -> Line<'static> {
     let (mark, ink) = match tool.outcome.as_ref().map(|outcome| outcome.status) {
-        None => ("• ", Ink::Tool),
-        Some(CallStatus::Ok) => ("✓ ", Ink::Good),
+        None => ("• ", TextRole::Tool),
+        Some(CallStatus::Ok) => ("✓ ", TextRole::Good),
         // Stopped is not failed.
         Some(CallStatus::Failed) if tool.outcome.as_ref().is_some_and(stopped) => {
-            ("⊘ ", Ink::Warning)
+            ("⊘ ", TextRole::Warning)
         }
-        Some(CallStatus::Failed) => ("✗ ", Ink::Error),
-        Some(CallStatus::Denied | CallStatus::Refused) => ("⊘ ", Ink::Warning),
-        Some(CallStatus::Interrupted) => ("■ ", Ink::Warning),
-        Some(CallStatus::Unknown) => ("? ", Ink::Warning),
+        Some(CallStatus::Failed) => ("✗ ", TextRole::Error),
+        Some(CallStatus::Denied | CallStatus::Refused) => ("⊘ ", TextRole::Warning),
+        Some(CallStatus::Interrupted) => ("■ ", TextRole::Warning),
+        Some(CallStatus::Unknown) => ("? ", TextRole::Warning),
     };
     let all = width(look);
     let name = wrap::cut(&text::line(&tool.tool), all.saturating_sub(2));
@@ -79,13 +79,13 @@ fn head(tool: &ToolRun, look: &Look) -> Line<'static> {
     };
     Line::from(vec![
         span(look, ink, mark),
-        span(look, Ink::Tool, name),
-        span(look, Ink::Text, subject),
-        span(look, Ink::Dim, result),
+        span(look, TextRole::Tool, name),
+        span(look, TextRole::Text, subject),
+        span(look, TextRole::Dim, result),
     ])
 }
 
-fn result(done: &ToolOutcome, subject: &str, look: &Look) -> Vec<String> {
+fn result(done: &ToolOutcome, subject: &str, look: &ViewOptions) -> Vec<String> {
     let language = look.language;
     let mut words = Vec::new();
     match (&done.display, done.status) {
@@ -141,7 +141,7 @@ fn short(text: &str, subject: &str) -> String {
 }
 
 /// How much a command has printed.
-fn printed_lines(done: &ToolOutcome, look: &Look) -> Option<String> {
+fn printed_lines(done: &ToolOutcome, look: &ViewOptions) -> Option<String> {
     let Display::Command {
         tail, output_lines, ..
     } = &done.display
@@ -155,7 +155,7 @@ fn printed_lines(done: &ToolOutcome, look: &Look) -> Option<String> {
     }
 }
 
-fn body(done: &ToolOutcome, look: &Look, open: bool) -> Vec<Line<'static>> {
+fn body(done: &ToolOutcome, look: &ViewOptions, open: bool) -> Vec<Line<'static>> {
     let mut rows = match &done.display {
         Display::Line { .. } if done.status == CallStatus::Ok => Vec::new(),
         Display::Line { text } => said(look, text, open),
@@ -184,15 +184,15 @@ fn body(done: &ToolOutcome, look: &Look, open: bool) -> Vec<Line<'static>> {
         let words = vec![words];
         rows.extend(hang(
             look,
-            &span(look, Ink::Warning, "  ! "),
-            Ink::Warning,
+            &span(look, TextRole::Warning, "  ! "),
+            TextRole::Warning,
             &words,
         ));
     }
     if let Some(spill) = done.spill.as_ref().filter(|_| open) {
         let words = look.language.fill(Msg::AllOfIt, &[&text::line(spill)]);
-        let bar = span(look, Ink::Border, BAR);
-        rows.extend(hang(look, &bar, Ink::Dim, &[words]));
+        let bar = span(look, TextRole::Border, BAR);
+        rows.extend(hang(look, &bar, TextRole::Dim, &[words]));
     }
     rows
 }
@@ -210,7 +210,7 @@ fn stopped(done: &ToolOutcome) -> bool {
 }
 
 /// A diff, whole if it is open.
-fn changes(path: &str, diff: &str, look: &Look, open: bool) -> Vec<Line<'static>> {
+fn changes(path: &str, diff: &str, look: &ViewOptions, open: bool) -> Vec<Line<'static>> {
     let room = width(look).saturating_sub(2);
     let mut rows = diff::lines(path, diff, look, room);
     let more = rows.len().saturating_sub(DIFF);
@@ -223,10 +223,10 @@ fn changes(path: &str, diff: &str, look: &Look, open: bool) -> Vec<Line<'static>
 }
 
 /// A tool's error message: its beginning matters most.
-fn said(look: &Look, text: &str, open: bool) -> Vec<Line<'static>> {
-    let bar = span(look, Ink::Border, BAR);
+fn said(look: &ViewOptions, text: &str, open: bool) -> Vec<Line<'static>> {
+    let bar = span(look, TextRole::Border, BAR);
     let lines = lines(&printed(text.trim_end()));
-    let mut rows = hang(look, &bar, Ink::Dim, &lines);
+    let mut rows = hang(look, &bar, TextRole::Dim, &lines);
     for row in rows.iter_mut().skip(1) {
         if let Some(first) = row.spans.first_mut() {
             *first = bar.clone();
@@ -251,7 +251,7 @@ fn all_lines(tail: &str, output_lines: u64) -> usize {
 /// whole output, of which `tail` may be the end and `head` the beginning. While a command runs, the beginning is
 /// unknown.
 fn output(
-    look: &Look,
+    look: &ViewOptions,
     head: &str,
     tail: &str,
     all: u64,
@@ -275,7 +275,11 @@ fn output(
     let from = lines.len().saturating_sub(most);
     let between = (from + missing).saturating_sub(first.len());
     let shown = |line: &String| {
-        let words = span(look, Ink::Dim, wrap::cut(wrap::beginning(line, room), room));
+        let words = span(
+            look,
+            TextRole::Dim,
+            wrap::cut(wrap::beginning(line, room), room),
+        );
         before(bar(look), Line::from(words))
     };
     // A row that reports one missing line could as well show it.
@@ -293,21 +297,21 @@ fn output(
         .collect()
 }
 
-fn bar(look: &Look) -> Span<'static> {
-    span(look, Ink::Border, BAR)
+fn bar(look: &ViewOptions) -> Span<'static> {
+    span(look, TextRole::Border, BAR)
 }
 
 /// All lines that are here, wrapped; `missing` are not, before them.
-fn opened(look: &Look, lines: &[String], missing: usize, room: usize) -> Vec<Line<'static>> {
+fn opened(look: &ViewOptions, lines: &[String], missing: usize, room: usize) -> Vec<Line<'static>> {
     let rows = lines.iter().flat_map(|line| {
-        let line = Line::from(span(look, Ink::Dim, line.clone()));
+        let line = Line::from(span(look, TextRole::Dim, line.clone()));
         wrap::line(&line, room)
     });
     let gap = (missing > 0).then(|| {
         let words = look
             .language
             .fill(Msg::LinesMissing, &[&missing.to_string()]);
-        Line::from(span(look, Ink::Dim, wrap::cut(&words, room)))
+        Line::from(span(look, TextRole::Dim, wrap::cut(&words, room)))
     });
     (gap.into_iter().chain(rows))
         .map(|row| before(bar(look), row))

@@ -7,15 +7,15 @@ use ratatui::text::{Line, Span};
 use crate::keymap::{self, Action, Context};
 use crate::messages::Language;
 use crate::messages::transcript::Msg;
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::render::{short, wrap};
-use crate::theme::Ink;
+use crate::theme::TextRole;
 
 /// Cells of a tab in shown text.
 const TAB: &str = "    ";
 
 /// A text from any source in one style.
-pub(super) fn span(look: &Look, ink: Ink, text: impl Into<String>) -> Span<'static> {
+pub(super) fn span(look: &ViewOptions, ink: TextRole, text: impl Into<String>) -> Span<'static> {
     Span::styled(text.into(), look.theme.style(ink))
 }
 
@@ -26,9 +26,9 @@ pub(super) fn lines(clean: &str) -> Vec<String> {
 
 /// Words that nobody but us has written, or others in them, as rows with a mark and a hanging indent.
 pub(super) fn notice_rows(
-    look: &Look,
+    look: &ViewOptions,
     mark: &str,
-    inks: (Ink, Ink),
+    inks: (TextRole, TextRole),
     words: &str,
 ) -> Vec<Line<'static>> {
     let words = lines(&text::clean(words));
@@ -37,9 +37,9 @@ pub(super) fn notice_rows(
 
 /// Wrapped lines in one ink: the first row after a mark, the others after as many blanks.
 pub(super) fn hang(
-    look: &Look,
+    look: &ViewOptions,
     mark: &Span<'static>,
-    ink: Ink,
+    ink: TextRole,
     lines: &[String],
 ) -> Vec<Line<'static>> {
     let indent = wrap::width(&mark.content);
@@ -64,19 +64,19 @@ pub(super) fn before(first: Span<'static>, row: Line<'static>) -> Line<'static> 
 }
 
 /// Cells of a row.
-pub(super) fn width(look: &Look) -> usize {
+pub(super) fn width(look: &ViewOptions) -> usize {
     usize::from(look.columns).max(8)
 }
 
 /// That rows are left out, and how they are seen.
-pub(super) fn left_out(look: &Look, which: Msg, count: usize, room: usize) -> Line<'static> {
+pub(super) fn left_out(look: &ViewOptions, which: Msg, count: usize, room: usize) -> Line<'static> {
     let by = match look.fullscreen {
         true => keymap::shown(Context::Everywhere, Action::Output),
         // Lines in the scrollback never change.
         false => "/view".to_owned(),
     };
     let words = look.language.fill(which, &[&count.to_string(), &by]);
-    Line::from(span(look, Ink::Dim, wrap::cut(&words, room)))
+    Line::from(span(look, TextRole::Dim, wrap::cut(&words, room)))
 }
 
 /// The usage of a turn: its tokens, and the cost as far as it is known, with that of its sub-agents.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract::provider::{ErrorKind, Part, Provider, ProviderError, Request};
-use contract::{Ground, Secret};
+use contract::{RequestEnvironment, Secret};
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
 use proto::Pid;
@@ -83,9 +83,9 @@ fn request(session: u64, key: &str) -> Request {
         attempt: 1,
         answered: 0,
         permit: Arc::new(contract::Unbounded),
-        ground: Ground {
+        ground: RequestEnvironment {
             session: Pid(session),
-            ..Ground::default()
+            ..RequestEnvironment::default()
         },
     }
 }

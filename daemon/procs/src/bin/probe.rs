@@ -161,7 +161,7 @@ fn parent(arguments: Vec<String>) -> Result<(), Error> {
         command.args(&arguments).env("LIFE", life.to_string());
         ward.start(command)?;
         let status = ward.wait()?;
-        let clear = ward.bury();
+        let clear = ward.kill_leftovers();
         writeln!(std::io::stdout(), "life {life} ended, all clear: {clear}")?;
         if status.signal().is_none() {
             break;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use contract::ChildEvent;
 use contract::provider::ErrorKind;
-use contract::{Ground, STDIN_MAX};
+use contract::{RequestEnvironment, STDIN_MAX};
 use proto::Pid;
 use proto::item::Finish;
 
@@ -38,7 +38,7 @@ async fn the_program_runs_in_the_session_with_its_key_and_ends_with_its_answer()
     let (means, programs, gone) = FakeProgram::staying(vec![out(WORDS), out(DONE)]);
     let (_, provider) = open(fake::options(KIND, ""), &means).expect("a good entry");
     let mut request = fake::request();
-    request.ground = Ground {
+    request.ground = RequestEnvironment {
         session: Pid(7),
         cwd: PathBuf::from("/proj"),
         env: Arc::new(vec![

@@ -39,7 +39,7 @@ pub(super) fn system(home: &Path) -> Result<Arc<dyn Ring>, String> {
         let store = store().map_err(|error| words(&error))?;
         Ok(Arc::new(SystemKeyring { store, account }) as Arc<dyn Ring>)
     })
-    .map(|ring| Arc::new(Patient(ring)) as Arc<dyn Ring>)
+    .map(|ring| Arc::new(TimeoutRing(ring)) as Arc<dyn Ring>)
 }
 
 /// The keyring of whoever runs the daemon, for one home.
@@ -128,10 +128,10 @@ impl Ring for SystemKeyring {
     not(any(feature = "keychain", test)),
     allow(dead_code, reason = "nothing to wait for")
 )]
-pub(super) struct Patient(pub(super) Arc<dyn Ring>);
+pub(super) struct TimeoutRing(pub(super) Arc<dyn Ring>);
 
 #[cfg(any(feature = "keychain", test))]
-impl Ring for Patient {
+impl Ring for TimeoutRing {
     fn read(&self) -> Result<Option<String>, String> {
         let ring = Arc::clone(&self.0);
         bounded(move || ring.read())
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(ring.read(), Ok(None));
         ring.write("A = \"1\"\n").unwrap();
         ring.write("A = \"2\"\n").unwrap();
-        let again = Patient(Arc::new(mocked("/user/ann/.reasonix", &store)));
+        let again = TimeoutRing(Arc::new(mocked("/user/ann/.reasonix", &store)));
         assert_eq!(again.read(), Ok(Some("A = \"2\"\n".to_owned())));
         assert_eq!(mocked("/user/bob/.reasonix", &store).read(), Ok(None));
     }

@@ -34,7 +34,7 @@ fn a_key_is_kept_private_found_again_and_forgotten() {
     assert_eq!(mode & 0o777, 0o600);
     let own = Own::open(&store(home.path()), BTreeMap::new());
     let (key, from) = own.get("ACME_API_KEY").unwrap();
-    assert_eq!((key.expose(), from), (CANARY, KeyFrom::Store));
+    assert_eq!((key.expose(), from), (CANARY, KeySource::Store));
     set(home.path(), "ACME_API_KEY", None).unwrap();
     set(home.path(), "ACME_API_KEY", None).unwrap();
     let own = Own::open(&store(home.path()), BTreeMap::new());
@@ -48,10 +48,10 @@ fn what_is_nearest_to_the_work_counts_first() {
     set(home.path(), "PATH", Some(&secret("stored"))).unwrap();
     let dotenv = BTreeMap::from([("PATH".to_owned(), secret("dotenv"))]);
     let get = |dotenv| Own::open(&store(home.path()), dotenv).get("PATH").unwrap();
-    assert_eq!(get(dotenv), (secret("dotenv"), KeyFrom::Dotenv));
-    assert_eq!(get(BTreeMap::new()), (secret("stored"), KeyFrom::Store));
+    assert_eq!(get(dotenv), (secret("dotenv"), KeySource::Dotenv));
+    assert_eq!(get(BTreeMap::new()), (secret("stored"), KeySource::Store));
     set(home.path(), "PATH", None).unwrap();
-    assert_eq!(get(BTreeMap::new()).1, KeyFrom::Environment);
+    assert_eq!(get(BTreeMap::new()).1, KeySource::Environment);
 }
 
 #[test]
@@ -161,7 +161,7 @@ impl Ring for FakeKeyring {
 
 fn with_ring(home: &Path, choice: StoreChoice) -> (Arc<FakeKeyring>, Store) {
     let keyring = Arc::new(FakeKeyring::default());
-    let patient = ring::Patient(Arc::clone(&keyring) as Arc<dyn Ring>);
+    let patient = ring::TimeoutRing(Arc::clone(&keyring) as Arc<dyn Ring>);
     let store = Store {
         home: home.to_owned(),
         choice,
@@ -182,7 +182,10 @@ fn where_there_is_a_keyring_keys_are_there_and_nowhere_else() {
     let file = std::fs::read_to_string(path(home.path())).unwrap();
     assert!(!file.contains("A_KEY") && file.contains("B_KEY"), "{file}");
     let own = Own::open(&ring, BTreeMap::new());
-    assert_eq!(own.get("A_KEY").unwrap(), (secret(CANARY), KeyFrom::Store));
+    assert_eq!(
+        own.get("A_KEY").unwrap(),
+        (secret(CANARY), KeySource::Store)
+    );
     assert_eq!(own.stored(), ["A_KEY", "B_KEY"]);
     for variable in ["A_KEY", "B_KEY"] {
         ring.set(variable, None).unwrap();

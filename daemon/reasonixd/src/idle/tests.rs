@@ -60,7 +60,7 @@ proptest! {
                         Event::Enters => guests + 1,
                         _ => guests.saturating_sub(1),
                     };
-                    idle.stir();
+                    idle.mark_active();
                     history.push((now, Happened::Stir));
                 }
                 Event::WorkBegins => work = true,
@@ -99,7 +99,7 @@ fn a_visit_starts_the_count_over_even_between_two_looks() {
     assert!(!idle.look(quiet, at(100), limit));
     assert!(!idle.look(quiet, at(159), limit));
     // Somebody comes and goes: the next look sees nobody, and still the daemon stays.
-    idle.stir();
+    idle.mark_active();
     assert!(!idle.look(quiet, at(160), limit));
     assert!(!idle.look(quiet, at(219), limit));
     assert!(idle.look(quiet, at(220), limit));

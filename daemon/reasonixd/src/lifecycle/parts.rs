@@ -14,12 +14,12 @@ use uuid::Uuid;
 use super::Start;
 use crate::credentials::StoredLogins;
 use crate::daemon::{Daemon, Problems};
-use crate::hold::Hold;
+use crate::hold::LockedHome;
 use crate::rpc::Clients;
 use crate::server_admission::ConfiguredServers;
 use crate::server_sandbox::ServerSandboxes;
 use crate::settings;
-use crate::settings::kept::KeptFiles;
+use crate::settings::kept::PermissionFiles;
 use crate::temporary::Temporary;
 use crate::wire::Wire;
 
@@ -36,7 +36,7 @@ impl Parts {
     pub fn make(
         start: &Start,
         socket: &Path,
-        hold: Hold,
+        hold: LockedHome,
         started: Instant,
     ) -> anyhow::Result<Self> {
         let home = &start.home;
@@ -46,7 +46,7 @@ impl Parts {
         });
         let temporary = temporary.ok();
         let temp = temporary.as_ref().map(Temporary::path);
-        let kept = Arc::new(KeptFiles::new(Arc::clone(home), start.tools.clone()));
+        let kept = Arc::new(PermissionFiles::new(Arc::clone(home), start.tools.clone()));
         let masked: Vec<_> = [Some(home.root()), socket.parent()]
             .into_iter()
             .flatten()
@@ -141,7 +141,7 @@ fn programs(
     start: &Start,
     procs: &Arc<procs::Procs>,
     (temp, masked): (&Path, &[PathBuf]),
-    kept: &Arc<KeptFiles>,
+    kept: &Arc<PermissionFiles>,
 ) -> mcp::Programs {
     let spawn = Arc::clone(procs) as Arc<dyn contract::Spawn>;
     let after_crash = Arc::clone(&spawn);
@@ -172,7 +172,7 @@ struct Shared<'a> {
     /// Directories that no tool touches: the home, and the socket's.
     masked: Vec<PathBuf>,
     temp: Option<&'a Path>,
-    kept: &'a Arc<KeptFiles>,
+    kept: &'a Arc<PermissionFiles>,
     mcp: &'a Arc<mcp::Pool>,
 }
 

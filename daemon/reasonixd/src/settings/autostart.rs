@@ -100,12 +100,12 @@ pub struct AutostartEntry {
     /// Its file and line.
     pub place: String,
     pub required: bool,
-    pub what: AutostartWhat,
+    pub what: AutostartAction,
 }
 
 /// What an entry starts.
 #[derive(Clone, Debug, PartialEq)]
-pub enum AutostartWhat {
+pub enum AutostartAction {
     Goal(Box<AutostartGoal>),
     Server {
         name: String,
@@ -206,13 +206,13 @@ impl Autostart {
             (Some(text), None) => {
                 let text = text.trim().to_owned();
                 let dir = dir.ok_or("a goal needs `dir`, the directory to work in")?;
-                AutostartWhat::Goal(Box::new(goal(written, text, dir)?))
+                AutostartAction::Goal(Box::new(goal(written, text, dir)?))
             }
             (None, Some(server)) => {
                 if let Some(option) = option_of_goals(&written) {
                     return Err(format!("a server has no `{option}`"));
                 }
-                AutostartWhat::Server {
+                AutostartAction::Server {
                     name: server.to_owned(),
                     dir,
                 }
@@ -231,12 +231,12 @@ impl Autostart {
         self.entries.iter().map(|entry| config::Value {
             key: format!("autostart.{}", entry.name),
             value: match &entry.what {
-                AutostartWhat::Goal(goal) => json!({
+                AutostartAction::Goal(goal) => json!({
                     "goal": goal.text,
                     "dir": goal.dir.to_string_lossy(),
                     "required": entry.required,
                 }),
-                AutostartWhat::Server { name, dir } => json!({
+                AutostartAction::Server { name, dir } => json!({
                     "server": name,
                     "dir": dir.as_ref().map(|dir| dir.to_string_lossy()),
                     "required": entry.required,

@@ -11,7 +11,7 @@ use contract::ToolSet;
 use policy::List;
 use proto::record::Rules;
 use proto::{ErrorName, Failure};
-use session::{Guards, KeptRules};
+use session::{Guards, PersistedRules};
 use store::home::Home;
 use toml_edit::{Array, Document, DocumentMut, Item, Table};
 
@@ -19,7 +19,7 @@ use super::read::line_of;
 use super::{edit, read, rules};
 
 /// The file of each workspace that was asked for.
-pub struct KeptFiles {
+pub struct PermissionFiles {
     home: Arc<Home>,
     /// The tools that rules may name.
     tools: ToolSet,
@@ -47,7 +47,7 @@ struct CachedRules {
     problems: Vec<String>,
 }
 
-impl KeptFiles {
+impl PermissionFiles {
     pub fn new(home: Arc<Home>, tools: ToolSet) -> Self {
         Self {
             home,
@@ -76,7 +76,7 @@ impl KeptFiles {
     }
 }
 
-impl KeptRules for WorkspaceRules {
+impl PersistedRules for WorkspaceRules {
     fn in_force(&self) -> (u64, Arc<Rules>) {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         (known.number, Arc::clone(&known.rules))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proto::{ErrorName, Failure};
 use serde::Deserialize;
-use session::{Bundle, Pace, SAMPLES_MAX};
+use session::{EffortChoice, PresetOptions, SAMPLES_MAX};
 use toml_edit::{Item, Table};
 
 use super::Settings;
@@ -106,7 +106,7 @@ pub fn fast_model(settings: &Settings) -> Option<&str> {
 ///
 /// # Errors
 /// `not_found`, with those that there are.
-pub fn bundle(settings: &Settings, name: &str) -> Result<Bundle, Failure> {
+pub fn bundle(settings: &Settings, name: &str) -> Result<PresetOptions, Failure> {
     let known = names(settings);
     if !known.iter().any(|known| known == name) {
         let text = format!("Unknown preset `{}`.", super::near::shown(name));
@@ -119,14 +119,14 @@ pub fn bundle(settings: &Settings, name: &str) -> Result<Bundle, Failure> {
         _ => own.model.filter(|model| !model.is_empty()),
     };
     let pace = match (own.effort, name) {
-        (Some(effort), _) => Pace::Word(effort),
-        (None, "fast") => Pace::Lowest,
-        (None, "smart") => Pace::High,
-        (None, "max") => Pace::Highest,
-        (None, _) => Pace::Word(String::new()),
+        (Some(effort), _) => EffortChoice::Word(effort),
+        (None, "fast") => EffortChoice::Lowest,
+        (None, "smart") => EffortChoice::High,
+        (None, "max") => EffortChoice::Highest,
+        (None, _) => EffortChoice::Word(String::new()),
     };
     let samples = own.samples.unwrap_or(if name == "max" { 3 } else { 1 });
-    Ok(Bundle {
+    Ok(PresetOptions {
         model,
         pace,
         samples,

@@ -35,7 +35,7 @@ fn a_start_by_another_program_counts_as_one() {
 }
 
 #[test]
-fn it_holds_for_nobody_else_and_not_for_long() {
+fn stop_request_applies_to_its_parent_only_and_expires() {
     let parent = Parent {
         pid: 7,
         started: Some(1_000),

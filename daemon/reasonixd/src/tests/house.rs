@@ -79,7 +79,7 @@ impl House {
             umask: 0o022,
             layers: procs::BackendChoice::Off,
             gate: Arc::clone(&self.gate),
-            key_keeper: Arc::new(crate::key_keeper::ParentKeeper::nobody()),
+            key_keeper: Arc::new(crate::key_keeper::ParentKeyKeeper::nobody()),
             is_restarted: false,
         };
         self.life = Some(tokio::spawn(async move { live(&start).await }));

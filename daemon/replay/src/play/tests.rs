@@ -87,7 +87,7 @@ fn request(items: &[Item], attempt: u32) -> Request {
         key: None,
         attempt,
         answered,
-        ground: contract::Ground::default(),
+        ground: contract::RequestEnvironment::default(),
         permit: std::sync::Arc::new(contract::Unbounded),
     }
 }

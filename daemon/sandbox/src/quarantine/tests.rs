@@ -25,7 +25,7 @@ fn everything_is_copied_to_another_disk_and_the_name_is_free() {
     rustix::fs::mkfifoat(CWD, from.join("pipe"), Mode::from_bits_truncate(0o600)).unwrap();
     let to = top.join("kept");
     let moved = copy_away(&arrival(&top, ".reasonix"), &to).unwrap();
-    assert_eq!(moved, Moved::To(to.clone()));
+    assert_eq!(moved, QuarantineOutcome::To(to.clone()));
     let left: Vec<_> = fs::read_dir(&top).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     assert_eq!(fs::read_to_string(to.join("deep/tool")).unwrap(), "text");
@@ -43,7 +43,10 @@ fn what_cannot_be_copied_is_kept_beside_its_name() {
     let top = fs::canonicalize(dir.path()).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(top.join(".mcp.json")).unwrap();
     let moved = copy_away(&arrival(&top, ".mcp.json"), &top.join("kept")).unwrap();
-    assert_eq!(moved, Moved::To(top.join(".mcp.json.quarantined-1")));
+    assert_eq!(
+        moved,
+        QuarantineOutcome::To(top.join(".mcp.json.quarantined-1"))
+    );
     assert!(!top.join(".mcp.json").exists() && top.join(".mcp.json.quarantined-1").exists());
 }
 
@@ -57,7 +60,7 @@ fn what_comes_back_replaces_nothing_and_shares_no_content() {
     fs::write(&path, "agreed").unwrap();
     fs::hard_link(&path, top.join("ws/twin")).unwrap();
     let moved = quarantine.take("7", &arrival(&top.join("ws"), ".mcp.json"));
-    let Ok(Moved::To(kept)) = moved else {
+    let Ok(QuarantineOutcome::To(kept)) = moved else {
         panic!("{moved:?}")
     };
     fs::write(&path, "another").unwrap();

@@ -151,7 +151,7 @@ impl Actor {
     }
 
     /// What the next life of this session needs and cannot read from the log.
-    pub(crate) fn belongings(&mut self) -> UnloadedState {
+    pub(crate) fn unloaded_state(&mut self) -> UnloadedState {
         UnloadedState {
             keys: Arc::clone(self.requests.keys()),
             env: self.calls.environment().hidden_values().clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::tool::StoppedBy;
-use contract::{Ground, Outcome, Prefix, PrefixText, ToolChoice};
+use contract::{Outcome, Prefix, PrefixText, RequestEnvironment, ToolChoice};
 use proto::hook::HookEvent;
 use proto::item::{Item, ToolCall};
 use proto::live::{Live, Partial};
@@ -64,7 +64,7 @@ impl Actor {
                     answer,
                 } => self.calls.answer_question(call, number, answer),
                 Effect::CancelCalls { grace_ms, by } => self.cancel_calls(grace_ms, by),
-                Effect::NotifyTurnEnd => self.tell_end(),
+                Effect::NotifyTurnEnd => self.run_stop_hooks(),
                 Effect::CancelTurnEndNotification => self.stop_telling(),
                 Effect::ArmTimeout { turn, in_ms } => self.later(in_ms, Happened::TimeUp { turn }),
             }
@@ -193,9 +193,9 @@ impl Actor {
     }
 
     /// What a provider that is a program runs with.
-    pub(crate) fn ground(&self) -> Ground {
+    pub(crate) fn ground(&self) -> RequestEnvironment {
         let call_environment = self.calls.call_environment();
-        Ground {
+        RequestEnvironment {
             session: call_environment.session,
             cwd: call_environment.workspace.cwd().to_path_buf(),
             env: Arc::clone(&call_environment.env),

@@ -22,12 +22,12 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::actor::Actor;
 use crate::actor::commands::follow::Follow;
-use crate::actor::commands::interactions::Answering;
+use crate::actor::commands::interactions::PendingAnswer;
 use crate::actor::inbox::{Command, Page, Reply};
 use crate::calls::external_changes::Notes;
 use crate::calls::instructions::InstructionWatch;
 use crate::journal::Closed;
-use crate::request::blocks::Makeup;
+use crate::request::blocks::RequestComposition;
 use crate::request::in_flight::Material;
 use crate::request::keys::Keys;
 use crate::viewers::fanout::{Follower, Join, Joined, Start};
@@ -215,7 +215,7 @@ impl SessionHandle {
     }
 
     /// What a request up to this record is made from.
-    pub(crate) async fn makeup(&self) -> Result<Makeup, Failure> {
+    pub(crate) async fn makeup(&self) -> Result<RequestComposition, Failure> {
         self.read(|actor| actor.makeup()).await?
     }
 
@@ -262,14 +262,14 @@ impl SessionHandle {
     /// # Errors
     /// `storage`, `request_id_reused`; `invalid_params` for a name or label that cannot be one.
     pub async fn set(&self, set: SessionSet) -> Result<SessionSummary, Failure> {
-        self.set_and_say(set, None).await
+        self.set_with_notice(set, None).await
     }
 
     /// The same, with a word to people about it.
     ///
     /// # Errors
     /// As `set`.
-    pub async fn set_and_say(
+    pub async fn set_with_notice(
         &self,
         set: SessionSet,
         notice: Option<String>,
@@ -305,7 +305,7 @@ impl SessionHandle {
     /// # Errors
     /// `not_found`, `stale`, `already_resolved`, `invalid_params`, `storage`.
     pub async fn answer(&self, params: AnswerParams, by: String) -> Result<Empty, Failure> {
-        self.change(|actor, reply| actor.answer(Answering { params, by, reply }))
+        self.change(|actor, reply| actor.answer(PendingAnswer { params, by, reply }))
             .await
     }
 

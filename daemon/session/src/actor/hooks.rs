@@ -63,7 +63,7 @@ impl Actor {
     }
 
     /// Runs the hooks for the end of a turn. Their outcome comes back in any case.
-    pub(crate) fn tell_end(&mut self) {
+    pub(crate) fn run_stop_hooks(&mut self) {
         let facts = self.machine.facts();
         let (turn, ended) = (facts.turns, facts.ended.clone());
         let (asker, stop) = (self.asker(HookEvent::Stop), self.life.ended.child_token());

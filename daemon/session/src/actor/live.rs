@@ -43,7 +43,7 @@ impl Actor {
     }
 
     /// Reports that nothing comes of the answer that is waited for. The session goes on waiting.
-    pub(super) fn tell_silence(&mut self) {
+    pub(super) fn report_silence(&mut self) {
         if let Some(ms) = self.requests.note_silence() {
             self.live(&Live::Status(serde_json::json!({"no_data_ms": ms})));
             self.tell_seen();

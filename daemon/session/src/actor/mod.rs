@@ -107,7 +107,7 @@ impl Actor {
                 Some(departure) = inbox.gone.recv() => self.depart(departure),
                 () = sleep_until(frame) => self.show_growth(),
                 () = sleep_until(draft) => self.write_draft(),
-                () = sleep_until(silence) => self.tell_silence(),
+                () = sleep_until(silence) => self.report_silence(),
                 () = sleep_until(background) => self.calls.set_background_due(None),
                 () = sleep_until(gathered) => {
                     self.journal.gather_no_more();

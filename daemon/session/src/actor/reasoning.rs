@@ -7,7 +7,7 @@ use proto::{Body, ItemId};
 
 use crate::actor::Actor;
 use crate::actor::inbox::Happened;
-use crate::request::reasoning::{Aide, Purse, SideRequestContext};
+use crate::request::reasoning::{SideRequestBudget, SideRequestContext, SideRequestTarget};
 use crate::request::side_requests::UsageRecorder;
 
 impl Actor {
@@ -23,7 +23,7 @@ impl Actor {
             ground: self.ground(),
             item,
             step: open.map_or(0, |open| open.steps + 1),
-            purse: Purse {
+            purse: SideRequestBudget {
                 seat: self.requests.budget().clone(),
                 ran_ms: self.ran_ms(),
                 expected: self.expected(),
@@ -42,7 +42,7 @@ impl Actor {
         let happened = self.happened.clone();
         tokio::spawn(async move {
             let extracting = async {
-                let aide = Aide::find(around).await?;
+                let aide = SideRequestTarget::find(around).await?;
                 aide.extract(&trace, (&recorder, 0)).await
             };
             tokio::select! {

@@ -13,7 +13,7 @@ use turn::{Input, Judgement};
 
 use crate::actor::Actor;
 use crate::actor::inbox::Happened;
-use crate::request::reasoning::{Aide, SideRequestContext};
+use crate::request::reasoning::{SideRequestContext, SideRequestTarget};
 use crate::request::side_requests::UsageRecorder;
 use crate::tasks::blocking;
 
@@ -148,7 +148,7 @@ async fn review_call(
     let settings = settings.ok().filter(|settings| settings.reviews)?;
     let since = Instant::now();
     let asked = async {
-        let aide = Aide::reviewer(around).await?;
+        let aide = SideRequestTarget::reviewer(around).await?;
         let answer = aide.ask_text(&review::demand(shown), (recorder, 0)).await?;
         let (verdict, reason) = review::parse(&answer).ok_or("its answer has no verdict")?;
         let model = aide.model().to_owned();

@@ -175,7 +175,7 @@ impl Actor {
         // The log is released before anybody is notified of that: the next daemon may come at once.
         let closing = std::mem::take(&mut self.life.closing);
         let parting = self.life.parting.take();
-        let parting = parting.map(|reply| (reply, Box::new(self.belongings())));
+        let parting = parting.map(|reply| (reply, Box::new(self.unloaded_state())));
         if parting.is_some() {
             // Somebody may still be reading a page of it: that must not keep the next life from writing.
             self.journal.file().release();

@@ -9,12 +9,12 @@ use proto::record::Rules;
 use workspace::Workspace;
 
 use crate::assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
-use crate::assembly::setup::{Assembly, Layered};
+use crate::assembly::setup::{Assembly, RuleLayer};
 
 /// Rules, and what commands may reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guards {
-    pub layers: Vec<Layered>,
+    pub layers: Vec<RuleLayer>,
     pub allow_write: Vec<PathBuf>,
     pub deny_read: Vec<String>,
     pub confine: SandboxSettings,
@@ -36,7 +36,7 @@ impl Guards {
             let own = match position {
                 Some(position) => &mut self.layers[position],
                 None => {
-                    self.layers.push(Layered {
+                    self.layers.push(RuleLayer {
                         rules: Rules::default(),
                         ..layer.clone()
                     });
@@ -94,7 +94,12 @@ fn literal(path: &str) -> String {
 }
 
 /// Denials and questions are added, permissions taken away.
-fn tighten_layer(own: &mut Layered, now: &Layered, incomplete: bool, stricter: &mut Vec<String>) {
+fn tighten_layer(
+    own: &mut RuleLayer,
+    now: &RuleLayer,
+    incomplete: bool,
+    stricter: &mut Vec<String>,
+) {
     // The project may have had no file until now, or another one.
     if own.rules == Rules::default() {
         own.origin.clone_from(&now.origin);

@@ -6,7 +6,7 @@ use proto::record::Rules;
 use proto::{ErrorName, Failure};
 
 /// The rules of one workspace. Shared by all its sessions: a rule that one adds counts at once in all.
-pub trait KeptRules: Send + Sync {
+pub trait PersistedRules: Send + Sync {
     /// The rules in force, with a number that changes whenever they do. Never waits for a disk.
     fn in_force(&self) -> (u64, Arc<Rules>);
 
@@ -29,7 +29,7 @@ pub trait KeptRules: Send + Sync {
 /// In an assembly that keeps nothing.
 pub(crate) struct Nothing;
 
-impl KeptRules for Nothing {
+impl PersistedRules for Nothing {
     fn in_force(&self) -> (u64, Arc<Rules>) {
         (0, Arc::default())
     }

@@ -18,7 +18,7 @@ use crate::assembly::goals::GoalSettings;
 use crate::assembly::guards::Guards;
 use crate::assembly::key_keeper::{KeyKeeper, NoKeeper};
 use crate::assembly::memory_settings::MemorySettings;
-use crate::assembly::persisted_rules::{self as kept, KeptRules};
+use crate::assembly::persisted_rules::{self as kept, PersistedRules};
 use crate::assembly::reviewer_settings::ReviewerSettings;
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::assembly::server_content::{NoServers, ServerContent};
@@ -30,7 +30,7 @@ const APPENDED_BYTES_MAX: usize = 32 * 1024;
 
 /// Rules of one layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layered {
+pub struct RuleLayer {
     pub layer: policy::Layer,
     pub rules: Rules,
     /// The file that contains them, for people.
@@ -91,7 +91,7 @@ pub struct Profile {
     /// The sub-agents that the model can start, a line each. The session puts them in.
     pub agents: String,
     /// Permission rules.
-    pub rules: Vec<Layered>,
+    pub rules: Vec<RuleLayer>,
     pub model: ModelSetup,
 }
 
@@ -230,17 +230,17 @@ pub struct Setup {
 
 /// The options that a preset contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bundle {
+pub struct PresetOptions {
     /// `None`: the session's own.
     pub model: Option<String>,
-    pub pace: Pace,
+    pub pace: EffortChoice,
     /// Samples of each request.
     pub samples: u32,
 }
 
 /// How hard a model is to think, before it is known which.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum EffortChoice {
     /// In its own words; empty: as it does by itself.
     Word(String),
     Lowest,
@@ -249,13 +249,13 @@ pub enum Pace {
     Highest,
 }
 
-impl Default for Pace {
+impl Default for EffortChoice {
     fn default() -> Self {
         Self::Word(String::new())
     }
 }
 
-impl Pace {
+impl EffortChoice {
     /// In the words of a model that knows these, the lowest first. Empty: as it does by itself.
     #[must_use]
     pub fn of(&self, efforts: &[String]) -> String {
@@ -286,8 +286,8 @@ pub enum Effort<'a> {
 
 /// What judging depends on in a directory, outside any session: the rules of its files, and their surroundings.
 #[derive(Clone, Default)]
-pub struct Terms {
-    pub layers: Vec<Layered>,
+pub struct DirectoryPolicy {
+    pub layers: Vec<RuleLayer>,
     pub approval_mode: ApprovalMode,
     pub trusted: bool,
     pub tools: ToolSet,
@@ -384,7 +384,7 @@ pub trait Assembly: Send + Sync {
     ///
     /// # Errors
     /// `not_found`, with those that there are.
-    fn preset(&self, cwd: &Path, name: &str, now: Option<&str>) -> Result<Bundle, Failure> {
+    fn preset(&self, cwd: &Path, name: &str, now: Option<&str>) -> Result<PresetOptions, Failure> {
         let (_, _) = (cwd, now);
         Err(Failure::new(
             ErrorName::NotFound,
@@ -443,9 +443,9 @@ pub trait Assembly: Send + Sync {
     }
 
     /// The rules of a directory.
-    fn terms(&self, cwd: &Path) -> Terms {
+    fn terms(&self, cwd: &Path) -> DirectoryPolicy {
         let _ = cwd;
-        Terms::default()
+        DirectoryPolicy::default()
     }
 
     /// What the settings forbid in this directory now, for sessions that run. Nothing: they do not change. Blocks: reads
@@ -473,7 +473,7 @@ pub trait Assembly: Send + Sync {
     }
 
     /// The rules that users always allow in the workspace with this root.
-    fn kept_rules(&self, root: &Path) -> Arc<dyn KeptRules> {
+    fn kept_rules(&self, root: &Path) -> Arc<dyn PersistedRules> {
         let _ = root;
         Arc::new(kept::Nothing)
     }

@@ -29,7 +29,7 @@ use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookedCall;
 use crate::calls::instructions::InstructionWatch;
 use crate::calls::judgement::{
-    Judged, ResolvedCall, ShellPosition, Standpoint, Surroundings, Unfit,
+    Judged, ResolvedCall, ShellPosition, Standpoint, Surroundings, UnjudgeableCall,
 };
 use crate::calls::skills::SessionSkills;
 use crate::context::prefix::digest;
@@ -44,7 +44,7 @@ mod run;
 mod shown;
 mod stop;
 
-pub use early::DoneEarly;
+pub use early::EarlyResult;
 pub use printed::Printed;
 pub(crate) use run::Started;
 pub use run::overdue;
@@ -114,7 +114,7 @@ pub struct Ready {
     /// Its command gets no variables that name programs.
     pub holds_reader: bool,
     /// Its result, if it was done while it was judged.
-    pub done: Option<Box<DoneEarly>>,
+    pub done: Option<Box<EarlyResult>>,
 }
 
 /// What the turn has kept already, so that it is not kept again.
@@ -195,7 +195,7 @@ impl CallEnvironment {
     }
 
     /// The tool that a call leads to, with its parsed arguments.
-    fn found(&self, call: &ToolCall) -> Result<ResolvedCall<'_>, Unfit> {
+    fn found(&self, call: &ToolCall) -> Result<ResolvedCall<'_>, UnjudgeableCall> {
         let surroundings = self.surroundings();
         let tool = surroundings.tool(&call.name)?;
         let mut raw = arguments::read(&call.arguments).map_err(Outcome::refused)?;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use hooks::{Hook, HookPlacement, HookScope, PlaceHook};
 use policy::{Part, Redirection, Word};
 
-use crate::assembly::setup::Layered;
+use crate::assembly::setup::RuleLayer;
 use crate::calls::call::CallEnvironment;
 use crate::calls::judgement::ShellPosition;
 use crate::calls::outside::ProgramSearch;
@@ -159,7 +159,7 @@ enum Reach {
 pub(crate) struct SessionPlacement {
     pub environment: Arc<CallEnvironment>,
     /// The rules that the sandbox enforces.
-    pub layers: Vec<Layered>,
+    pub layers: Vec<RuleLayer>,
 }
 
 impl PlaceHook for SessionPlacement {

@@ -17,7 +17,7 @@ use proto::{CallId, ErrorName, Failure, SessionId};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::assembly::setup::Layered;
+use crate::assembly::setup::RuleLayer;
 use crate::calls::call::CallEnvironment;
 use crate::calls::hook_placement::SessionPlacement;
 
@@ -60,7 +60,7 @@ impl HookState {
         event: HookEvent,
         session: SessionId,
         call_environment: &Arc<CallEnvironment>,
-        layers: impl FnOnce() -> Vec<Layered>,
+        layers: impl FnOnce() -> Vec<RuleLayer>,
     ) -> Option<Asker> {
         if !self.set.any(event) {
             return None;

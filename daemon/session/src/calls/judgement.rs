@@ -28,7 +28,7 @@ use checkpoint::PathSnapshots;
 mod paths;
 mod unfit;
 
-pub use unfit::Unfit;
+pub use unfit::UnjudgeableCall;
 
 use paths::leads_to;
 
@@ -129,10 +129,10 @@ pub struct Judged {
 
 impl<'a> Surroundings<'a> {
     /// The tool of this name.
-    pub fn tool(&self, name: &str) -> Result<&'a Arc<dyn Tool>, Unfit> {
+    pub fn tool(&self, name: &str) -> Result<&'a Arc<dyn Tool>, UnjudgeableCall> {
         let unfit = || match self.tools.is_missing(name) {
-            true => Unfit::MissingTool(name.to_owned()),
-            false => Unfit::NoTool {
+            true => UnjudgeableCall::MissingTool(name.to_owned()),
+            false => UnjudgeableCall::NoTool {
                 name: name.to_owned(),
                 known: self.tools.names().map(str::to_owned).collect(),
             },
@@ -145,7 +145,7 @@ impl<'a> Surroundings<'a> {
         &self,
         tool: &'a Arc<dyn Tool>,
         arguments: &Map<String, Value>,
-    ) -> Result<ResolvedCall<'a>, Unfit> {
+    ) -> Result<ResolvedCall<'a>, UnjudgeableCall> {
         let outer = ResolvedCall::parse(tool, arguments)?;
         let Some((named, arguments)) = outer.action.named_call() else {
             return Ok(outer);

@@ -12,7 +12,7 @@ use proto::{ErrorName, Failure, Pid};
 use serde_json::{Map, Value};
 use workspace::{Workspace, WorkspaceOptions};
 
-use crate::assembly::setup::{Assembly, Layered, Terms};
+use crate::assembly::setup::{Assembly, DirectoryPolicy, RuleLayer};
 use crate::calls::call::CallEnvironment;
 use crate::calls::judgement::{ResolvedCall, ShellPosition, Standpoint, Surroundings};
 use crate::context::first_message;
@@ -31,7 +31,7 @@ pub(crate) struct RulesAsOf {
 /// What judging depends on in a session now.
 pub struct PermissionState {
     pub(crate) pid: Pid,
-    pub(crate) layers: Vec<Layered>,
+    pub(crate) layers: Vec<RuleLayer>,
     pub(crate) standpoint: Standpoint,
     pub(crate) call_environment: Arc<CallEnvironment>,
 }
@@ -52,7 +52,7 @@ pub struct Permissions {
     pub session: Option<Pid>,
     pub root: PathBuf,
     pub approval_mode: ApprovalMode,
-    pub layers: Vec<Layered>,
+    pub layers: Vec<RuleLayer>,
     /// Rules that are not understood as their author may think.
     pub misread: Vec<RuleProblem>,
     /// What else is wrong with the files that they come from.
@@ -67,7 +67,7 @@ pub struct Explained {
     pub tool: String,
 }
 
-pub(crate) fn compiled(layers: &[Layered], tools: &ToolSet) -> (RuleSet, Vec<RuleProblem>) {
+pub(crate) fn compiled(layers: &[RuleLayer], tools: &ToolSet) -> (RuleSet, Vec<RuleProblem>) {
     let layers: Vec<_> = layers
         .iter()
         .map(|layer| (layer.layer, &layer.rules, layer.trusted))
@@ -75,7 +75,7 @@ pub(crate) fn compiled(layers: &[Layered], tools: &ToolSet) -> (RuleSet, Vec<Rul
     RuleSet::parse(&layers, &tools.specs().collect::<Vec<_>>())
 }
 
-pub(crate) fn root_of(terms: &Terms, cwd: &Path, user_home: &Path) -> PathBuf {
+pub(crate) fn root_of(terms: &DirectoryPolicy, cwd: &Path, user_home: &Path) -> PathBuf {
     workspace_root(terms.workspace_root.as_deref(), cwd, user_home)
 }
 
@@ -88,11 +88,15 @@ pub fn workspace_root(configured: Option<&Path>, cwd: &Path, user_home: &Path) -
 }
 
 /// The layers of a directory, and the rules kept for its workspace.
-pub(crate) fn with_kept(terms: &mut Terms, assembly: &dyn Assembly, root: &Path) -> Vec<Layered> {
+pub(crate) fn with_kept(
+    terms: &mut DirectoryPolicy,
+    assembly: &dyn Assembly,
+    root: &Path,
+) -> Vec<RuleLayer> {
     let kept = assembly.kept_rules(root);
     terms.problems.extend(kept.problems());
     let mut layers = std::mem::take(&mut terms.layers);
-    layers.push(Layered {
+    layers.push(RuleLayer {
         layer: Layer::Persisted,
         rules: Rules::clone(&kept.in_force().1),
         origin: kept.origin(),
@@ -102,14 +106,14 @@ pub(crate) fn with_kept(terms: &mut Terms, assembly: &dyn Assembly, root: &Path)
 }
 
 /// Closes to a workspace's unasked reads what the rules of these layers deny to read.
-pub(crate) fn close_unasked(workspace: &Workspace, layers: &[Layered], tools: &ToolSet) {
+pub(crate) fn close_unasked(workspace: &Workspace, layers: &[RuleLayer], tools: &ToolSet) {
     let (rules, _) = compiled(layers, tools);
     workspace.close_unasked(rules.denied_paths(Access::Read));
 }
 
 /// The workspace of a directory in which no session is. `readable`: directories of ours that may be read.
 pub(crate) fn open(
-    terms: &Terms,
+    terms: &DirectoryPolicy,
     assembly: &dyn Assembly,
     cwd: &Path,
     root: &Path,

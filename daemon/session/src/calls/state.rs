@@ -17,8 +17,8 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::assembly::guards::{GuardWatch, Guards};
-use crate::assembly::persisted_rules::KeptRules;
-use crate::assembly::setup::{Assembly, Layered};
+use crate::assembly::persisted_rules::PersistedRules;
+use crate::assembly::setup::{Assembly, RuleLayer};
 use crate::assembly::tool_repair;
 use crate::calls::ahead::{AheadCalls, JudgedAhead};
 use crate::calls::call::{CallEnvironment, Printed, Ready, Stop};
@@ -52,7 +52,7 @@ pub(crate) struct CallState {
     /// Counts how often that was.
     tightened: u64,
     /// The rules kept for the workspace, beyond the session.
-    kept_rules: Arc<dyn KeptRules>,
+    kept_rules: Arc<dyn PersistedRules>,
     /// The rules in force, and the sources they were compiled from.
     compiled: Option<(RulesAsOf, Arc<RuleSet>)>,
     /// What judged calls will run, until they do.
@@ -87,7 +87,7 @@ impl CallState {
         call_environment: CallEnvironment,
         environment: Environment,
         guards: Guards,
-        kept_rules: Arc<dyn KeptRules>,
+        kept_rules: Arc<dyn PersistedRules>,
         grace_ms: u64,
     ) -> Self {
         note_session(&call_environment);
@@ -177,12 +177,12 @@ impl CallState {
         tools.iter().for_each(|tool| tool.session_exited(*session));
     }
 
-    pub fn kept_rules(&self) -> &Arc<dyn KeptRules> {
+    pub fn kept_rules(&self) -> &Arc<dyn PersistedRules> {
         &self.kept_rules
     }
 
     /// The rules of the configuration, layer by layer.
-    pub fn configured_layers(&self) -> &[Layered] {
+    pub fn configured_layers(&self) -> &[RuleLayer] {
         &self.guards.layers
     }
 
@@ -213,13 +213,13 @@ impl CallState {
     }
 
     /// The layers that judge its calls, the session's own last. `grants`: what users have allowed for the session.
-    pub fn layers(&self, created: Option<&SessionCreated>, grants: &[Scope]) -> Vec<Layered> {
+    pub fn layers(&self, created: Option<&SessionCreated>, grants: &[Scope]) -> Vec<RuleLayer> {
         let granted = Rules {
             allow: grants.iter().map(|scope| scope.rule.clone()).collect(),
             ..Rules::default()
         };
         let pid = created.map(|created| created.pid).unwrap_or_default();
-        let of_its_own = |layer, rules, origin| Layered {
+        let of_its_own = |layer, rules, origin| RuleLayer {
             layer,
             rules,
             origin,

@@ -30,7 +30,7 @@ pub use summary_request::SummaryRequest;
 const OWN_MAX: usize = store::format::LINE_MAX / 4 * 3;
 
 /// What a job works on.
-pub struct Workpiece {
+pub struct ResetInput {
     pub job: ResetJob,
     pub parts: Vec<MessageAt>,
     pub file: Arc<LogFile>,
@@ -93,7 +93,7 @@ impl Done {
 }
 
 /// Does a job. Blocks.
-pub fn run(work: Workpiece) -> Done {
+pub fn run(work: ResetInput) -> Done {
     let done = match work.job.why.clone() {
         ResetReason::Compaction { instructions, .. } => compact(work, &instructions),
         ResetReason::Rebase => rebase::rebase(&work),
@@ -105,7 +105,7 @@ pub fn run(work: Workpiece) -> Done {
 ///
 /// # Errors
 /// The log cannot be read.
-pub fn preview(work: Workpiece) -> Result<(CompactionPlan, u64), Failure> {
+pub fn preview(work: ResetInput) -> Result<(CompactionPlan, u64), Failure> {
     let messages = read(&work.file, &work.parts)?;
     let terms = CompactionTerms {
         summary: Some(String::new()),
@@ -122,7 +122,7 @@ pub fn preview(work: Workpiece) -> Result<(CompactionPlan, u64), Failure> {
     Ok((planned, tokens))
 }
 
-fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
+fn compact(work: ResetInput, instructions: &str) -> Result<Done, Failure> {
     let messages = read(&work.file, &work.parts)?;
     let mut terms = work.terms.clone();
     let server = match &work.job.summary {
@@ -175,7 +175,7 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
 
 /// Asks for a summary. `None`: it is put together without a model.
 fn ask(
-    work: &Workpiece,
+    work: &ResetInput,
     messages: &[ConversationMessage],
     fold: &[usize],
     instructions: &str,
@@ -252,7 +252,7 @@ fn add(codec: &dyn Codec, item: Item, elements: &mut Vec<Element>) -> Option<Pie
 }
 
 /// The wire bytes of a message, as requests have them.
-fn sent(work: &Workpiece, part: &MessageAt) -> Result<Vec<u8>, Failure> {
+fn sent(work: &ResetInput, part: &MessageAt) -> Result<Vec<u8>, Failure> {
     let stored = fetch(&work.file, &part.fragment)?;
     let filled = images::fill(&work.file, ReadFrom::Disk, &*work.codec, part, &stored);
     Ok(filled.map_err(damaged)?.bytes.into_owned())

@@ -7,7 +7,7 @@ use proto::{ErrorName, Failure, Seq};
 use turn::Facts;
 
 /// What a rewind comes to.
-pub struct Aim {
+pub struct RewindTarget {
     pub what: What,
     /// The newest turn that is to stay; of an undoing: the newest that is shown then.
     pub to_turn: u64,
@@ -24,7 +24,7 @@ pub struct Aim {
 }
 
 /// What the request leads to, by the log alone.
-pub fn aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
+pub fn aim(facts: &Facts, params: &RewindParams) -> Result<RewindTarget, Failure> {
     if params.undo {
         return undo_aim(facts, params);
     }
@@ -40,7 +40,7 @@ pub fn aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
         return Err(Failure::new(ErrorName::NotFound, message, hint));
     };
     let conversation = params.what != What::Code;
-    Ok(Aim {
+    Ok(RewindTarget {
         what: params.what,
         to_turn,
         undoes: None,
@@ -62,7 +62,7 @@ pub fn aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
     })
 }
 
-fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
+fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<RewindTarget, Failure> {
     if params.to_turn.is_some() {
         return Err(Failure::new(
             ErrorName::InvalidParams,
@@ -82,7 +82,7 @@ fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
     if let Some(broken) = facts.undoable_broken_off() {
         // It did not come to the conversation.
         of_all(What::Code)?;
-        return Ok(Aim {
+        return Ok(RewindTarget {
             what: What::Code,
             to_turn: facts.shown_turn(),
             undoes: Some(broken.seq),
@@ -108,7 +108,7 @@ fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
     } else {
         facts.shown_turn()
     };
-    Ok(Aim {
+    Ok(RewindTarget {
         what: rewind.what,
         to_turn: turn,
         undoes: Some(rewind.seq),

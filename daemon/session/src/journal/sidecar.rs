@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 const REST_MAX: Duration = Duration::from_secs(2);
 
 /// One file of one session.
-pub struct AsideFile {
+pub struct SidecarFile {
     slot: Arc<Slot>,
     job: Option<JoinHandle<()>>,
 }
@@ -38,7 +38,7 @@ enum SidecarWrite {
     Remove,
 }
 
-impl AsideFile {
+impl SidecarFile {
     /// `dir`: the session's.
     pub fn new(dir: PathBuf, sidecar: Sidecar) -> Self {
         let slot = Arc::new(Slot {

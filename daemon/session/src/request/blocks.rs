@@ -17,7 +17,7 @@ use crate::request::in_flight::Material;
 const LISTED: usize = 1_000;
 
 /// The known facts of the newest request.
-pub struct Makeup {
+pub struct RequestComposition {
     pub material: Material,
     pub measure: TokenRatio,
     /// Tokens that the provider's cache has served.
@@ -25,7 +25,7 @@ pub struct Makeup {
     pub pins: BTreeSet<ItemId>,
 }
 
-impl Makeup {
+impl RequestComposition {
     /// Its blocks, in order. Reads the log.
     ///
     /// # Errors

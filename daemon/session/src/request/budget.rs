@@ -21,7 +21,7 @@ use proto::outcome::UsageTotals;
 use proto::{Failure, Pid, Seq, SessionId, Stamp};
 
 use self::today::Today;
-use self::tree::{Joining, Reached, Tree};
+use self::tree::{BudgetAlert, JoiningSession, Tree};
 use crate::assembly::setup::Assembly;
 use crate::tasks::blocking;
 
@@ -286,7 +286,7 @@ impl BudgetMember {
     /// Adds the session, with its limits and its usage so far.
     /// `below`: what sub-agents of it used that have ended.
     pub fn join(&self, pid: Pid, limit: Budget, spent: Spent, below: &BTreeMap<SessionId, Spent>) {
-        self.ledger.lock().tree.join(&Joining {
+        self.ledger.lock().tree.join(&JoiningSession {
             session: self.session,
             pid,
             root: &self.root,
@@ -386,7 +386,7 @@ impl BudgetMember {
         ready.map_err(|failure| words::unknown(&failure.message))
     }
 
-    fn take(&self, ran_ms: u64, estimate: &Spent) -> Result<(), Reached> {
+    fn take(&self, ran_ms: u64, estimate: &Spent) -> Result<(), BudgetAlert> {
         let mut inner = self.ledger.lock();
         inner.roll(Stamp::now());
         inner.tree.ran(self.session, ran_ms);

@@ -10,7 +10,7 @@ use store::sidecar::Sidecar;
 use tokio::time::Instant;
 use turn::Answer;
 
-use crate::journal::sidecar::AsideFile;
+use crate::journal::sidecar::SidecarFile;
 use crate::request::gather::Gather;
 
 /// Between two writes (contract, chapter 20): a crash costs at most so much of the shown text.
@@ -26,7 +26,7 @@ struct DraftContent {
 
 /// The draft file of one session.
 pub struct Draft {
-    file: AsideFile,
+    file: SidecarFile,
     /// The request whose answer the file holds; `Some(0)`: one of an earlier life.
     holds: Option<u64>,
     /// Bytes of text and reasoning that it holds.
@@ -40,7 +40,7 @@ impl Draft {
     /// `found`: a file of an earlier life is there.
     pub fn new(dir: &Path, found: bool) -> Self {
         Self {
-            file: AsideFile::new(dir.to_path_buf(), Sidecar::Partial),
+            file: SidecarFile::new(dir.to_path_buf(), Sidecar::Partial),
             holds: found.then_some(0),
             bytes: (0, 0),
             due: None,

@@ -265,7 +265,7 @@ impl Gather {
     }
 
     /// Notes that the silence is reported now. Returns its length in milliseconds.
-    pub fn tell_silence(&mut self) -> u64 {
+    pub fn report_silence(&mut self) -> u64 {
         let reported = tokio::time::Instant::now();
         let silent = reported.duration_since(self.heard).as_millis();
         let ms = i64::try_from(silent).unwrap_or(i64::MAX);

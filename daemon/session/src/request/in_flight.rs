@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use contract::provider::{ErrorKind, Ground, Part, ProviderError};
+use contract::provider::{ErrorKind, Part, ProviderError, RequestEnvironment};
 use contract::{Asked, Codec, Fragment, Prefix, Provider, Request, Secret, ToolChoice};
 use futures::StreamExt;
 use proto::record::ReasoningExtracted;
@@ -77,7 +77,7 @@ pub struct Ask {
     pub attempt: u32,
     pub answered: u64,
     pub tool_choice: ToolChoice,
-    pub ground: Ground,
+    pub ground: RequestEnvironment,
     /// Cache resets so far.
     pub resets: u64,
     /// The request before, where this life of the session has sent one.

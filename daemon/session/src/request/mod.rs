@@ -219,7 +219,7 @@ impl Requests {
 
     /// Notes that users are notified of the silence now. Returns its length in milliseconds.
     pub fn note_silence(&mut self) -> Option<u64> {
-        self.in_flight.as_mut().map(Gather::tell_silence)
+        self.in_flight.as_mut().map(Gather::report_silence)
     }
 
     /// The request in flight, which is over.

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::codec::FragmentRole;
-use contract::{Asked, Codec, Fragment, Ground, Prefix, Provider, Request, Secret, ToolChoice};
+use contract::{
+    Asked, Codec, Fragment, Prefix, Provider, Request, RequestEnvironment, Secret, ToolChoice,
+};
 use proto::ItemId;
 use proto::budget::Spent;
 use proto::item::{Item, UserMessage, Voice};
@@ -74,15 +76,15 @@ pub(crate) struct SideRequestContext {
     /// The session's own, as `provider/model`.
     pub model: String,
     pub keys: Arc<Keys>,
-    pub ground: Ground,
+    pub ground: RequestEnvironment,
     pub item: ItemId,
     pub step: u64,
-    pub purse: Purse,
+    pub purse: SideRequestBudget,
 }
 
 /// What budgets have to know of requests beside the conversation.
 #[derive(Clone)]
-pub(crate) struct Purse {
+pub(crate) struct SideRequestBudget {
     pub seat: BudgetMember,
     /// How long turns of the session have run.
     pub ran_ms: u64,
@@ -90,7 +92,7 @@ pub(crate) struct Purse {
     pub expected: Spent,
 }
 
-impl Purse {
+impl SideRequestBudget {
     /// The leave for a request that may be expected to use so much.
     pub fn leave(&self, expected: Spent) -> Arc<RequestPermit> {
         Arc::new(RequestPermit::new(self.seat.clone(), expected, self.ran_ms))
@@ -98,17 +100,17 @@ impl Purse {
 }
 
 /// Who is asked beside the conversation.
-pub(crate) struct Aide {
+pub(crate) struct SideRequestTarget {
     codec: Arc<dyn Codec>,
     provider: Arc<dyn Provider>,
     prefix: Prefix,
     key: Option<Secret>,
-    ground: Ground,
+    ground: RequestEnvironment,
     bill: Bill,
-    purse: Purse,
+    purse: SideRequestBudget,
 }
 
-impl Aide {
+impl SideRequestTarget {
     /// Looks up who is asked for extractions.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use turn::extraction::{SampleScore, choose, is_worth, temperatures};
 
 use crate::request::in_flight::{self as asking, Arrived, Ask};
-use crate::request::reasoning::{Aide, SideRequestContext};
+use crate::request::reasoning::{SideRequestContext, SideRequestTarget};
 use crate::request::side_requests::{Bill, CollectedAnswer, Turn, UsageRecorder, hear};
 
 /// What a request of several samples needs.
@@ -48,7 +48,7 @@ pub(crate) async fn run(
     arrived: mpsc::Sender<(u64, Arrived)>,
 ) {
     let passing = async {
-        let teller = Teller { number, arrived };
+        let teller = PartSender { number, arrived };
         match sampled(sampling, &teller).await {
             Ok(parts) => {
                 for part in parts {
@@ -65,12 +65,12 @@ pub(crate) async fn run(
 }
 
 /// Where its parts go.
-pub(crate) struct Teller {
+pub(crate) struct PartSender {
     number: u64,
     arrived: mpsc::Sender<(u64, Arrived)>,
 }
 
-impl Teller {
+impl PartSender {
     pub async fn send(&self, what: Arrived) {
         // Whoever asked may be gone: then nobody misses it.
         let _ = self.arrived.send((self.number, what)).await;
@@ -78,7 +78,7 @@ impl Teller {
 }
 
 /// The parts of the sample that is taken.
-async fn sampled(sampling: Sampling, teller: &Teller) -> Result<Vec<Part>, ProviderError> {
+async fn sampled(sampling: Sampling, teller: &PartSender) -> Result<Vec<Part>, ProviderError> {
     let bill = Bill {
         item: sampling.around.item.clone(),
         provider: provider_of(&sampling.around.model),
@@ -91,7 +91,7 @@ async fn sampled(sampling: Sampling, teller: &Teller) -> Result<Vec<Part>, Provi
     teller.send(Arrived::Sent(ready.sent)).await;
     let purse = sampling.around.purse.clone();
     // If no model can be asked for extractions, the shortest answer is taken.
-    let aide = Aide::find(sampling.around).await.ok();
+    let aide = SideRequestTarget::find(sampling.around).await.ok();
     let of = sampling.samples;
     let is_in = Mutex::new(0_u32);
     let turn = Turn::new(teller);
@@ -145,7 +145,7 @@ async fn one(
     bill: &Bill,
     (recorder, turn): (&UsageRecorder, &Turn<'_>),
     (at, of): (u32, u32),
-    aide: Option<&Aide>,
+    aide: Option<&SideRequestTarget>,
 ) -> Result<Come, ProviderError> {
     let heard = hear(provider, request, bill, (recorder, at), Some(turn)).await?;
     let trace = &heard.answer.reasoning;

@@ -9,7 +9,7 @@ use proto::item::{AssistantMessage, Finish, Item, UserMessage, Voice};
 use proto::record::Purpose;
 
 use crate::assembly::setup::Effort;
-use crate::request::reasoning::{Aide, SideRequestContext};
+use crate::request::reasoning::{SideRequestContext, SideRequestTarget};
 use crate::request::side_requests::UsageRecorder;
 use crate::tasks::blocking;
 
@@ -28,7 +28,7 @@ pub(crate) async fn answer(
     let own = own.map_err(|failure| failure.message)?;
     let own = own.map_err(|failure| failure.message)?;
     let temperature = asked.temperature.filter(|_| own.temperature);
-    let mut aide = Aide::of(around, own, Purpose::Server, &asked.system);
+    let mut aide = SideRequestTarget::of(around, own, Purpose::Server, &asked.system);
     if let Some(member) = temperature.and_then(|hundredths| aide.codec().temperature(hundredths)) {
         aide.add_member(&member);
     }

@@ -14,7 +14,7 @@ use turn::RequestInfo;
 use crate::request::gather::Gather;
 use crate::request::in_flight::Arrived;
 use crate::request::key_filter::without_keys;
-use crate::request::samples::Teller;
+use crate::request::samples::PartSender;
 
 /// Who was asked, and what for.
 #[derive(Clone)]
@@ -100,7 +100,7 @@ pub(crate) struct CollectedAnswer {
 /// What several requests that go out together come to as one: it waits for its turn at the vendor until the first of them
 /// is sent.
 pub(crate) struct Turn<'a> {
-    teller: &'a Teller,
+    teller: &'a PartSender,
     progress: Mutex<TurnProgress>,
 }
 
@@ -114,7 +114,7 @@ enum TurnProgress {
 }
 
 impl<'a> Turn<'a> {
-    pub fn new(teller: &'a Teller) -> Self {
+    pub fn new(teller: &'a PartSender) -> Self {
         let progress = Mutex::new(TurnProgress::Fresh);
         Self { teller, progress }
     }

@@ -224,7 +224,7 @@ pub struct Before {
 }
 
 /// An actor from a log, before `recover`.
-pub struct Revived {
+pub struct RestoredActor {
     pub actor: Actor,
     pub inbox: Inbox,
     pub handle: SessionHandle,
@@ -264,7 +264,7 @@ pub fn revive(
     session: SessionId,
     before: Before,
     known: Option<Seq>,
-) -> Result<Revived, Failure> {
+) -> Result<RestoredActor, Failure> {
     let mut log = read(services, session)?;
     note_loss(&mut log, known);
     let Some(created) = log.facts.created.clone() else {
@@ -291,7 +291,7 @@ pub fn revive(
         marked: store::markers::is_marked(&services.home, session),
     };
     let (actor, inbox, handle) = build(services, parts)?;
-    Ok(Revived {
+    Ok(RestoredActor {
         actor,
         inbox,
         handle,

@@ -56,7 +56,7 @@ use crate::request::keys::Keys;
 use crate::supervisor::agents::{AgentPlaces, WatchedAgents};
 use crate::supervisor::eviction::ResidencyLimits;
 use crate::supervisor::export::Exported;
-use crate::supervisor::load::{Before, Revived, SessionServices};
+use crate::supervisor::load::{Before, RestoredActor, SessionServices};
 use crate::supervisor::slots::Slots;
 use crate::tasks::{blocking, panicked, shutting_down};
 use crate::viewers::attendance::Attendance;
@@ -321,7 +321,7 @@ impl Supervisor {
         };
         // Not loaded only to be stopped: a suspended session stays suspended for the next daemon.
         let read = read.and_then(|revived| self.refuse_when_closing().map(|()| revived));
-        let Revived {
+        let RestoredActor {
             mut actor,
             inbox,
             handle,

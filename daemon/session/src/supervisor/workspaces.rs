@@ -9,7 +9,7 @@ use proto::{ErrorName, Failure, Pid};
 use workspace::{Workspace, WorkspaceOptions};
 
 use crate::actor::commands::directory;
-use crate::assembly::setup::{Layered, Setup};
+use crate::assembly::setup::{RuleLayer, Setup};
 use crate::calls::permissions::close_unasked;
 use crate::calls::sandbox;
 use crate::supervisor::load::SessionServices;
@@ -133,7 +133,7 @@ fn open(
         )
     })?;
     let mut layers = setup.profile.rules.clone();
-    layers.extend(places.rules.map(|rules| Layered {
+    layers.extend(places.rules.map(|rules| RuleLayer {
         layer: policy::Layer::Run,
         rules: rules.clone(),
         origin: String::new(),

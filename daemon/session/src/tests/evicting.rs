@@ -177,7 +177,7 @@ async fn who_is_attached_waits_or_works_keeps_the_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_comes_while_it_leaves_gets_it_whole() {
+async fn session_requested_during_eviction_stays_usable() {
     let world = World::new(TALK);
     let session = world.begin("mark it").await;
     for round in 0..50 {

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use store::home::Home;
 use tokio::sync::Semaphore;
 
-use crate::assembly::setup::{Assembly, Layered, ModelSetup, Profile, Setup};
+use crate::assembly::setup::{Assembly, ModelSetup, Profile, RuleLayer, Setup};
 use crate::{ResidencyLimits, SYSTEM_PROMPT, SandboxDemand, SandboxSettings, Supervisor};
 
 /// A session with this profile, and nothing else set.
@@ -54,7 +54,7 @@ pub fn profile(codec: Arc<dyn Codec>, provider: Arc<dyn Provider>, tools: ToolSe
         tools,
         pinned: Vec::new(),
         agents: String::new(),
-        rules: vec![Layered {
+        rules: vec![RuleLayer {
             layer: policy::Layer::User,
             origin: "config.toml".to_owned(),
             rules: Rules::default(),

@@ -176,9 +176,10 @@ fn only_what_could_be_seen_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_newest_wish_is_what_stands_in_the_end() {
+async fn sidecar_ends_with_the_newest_value() {
     let dir = tempfile::tempdir().unwrap();
-    let mut file = crate::journal::sidecar::AsideFile::new(dir.path().to_path_buf(), Sidecar::Seen);
+    let mut file =
+        crate::journal::sidecar::SidecarFile::new(dir.path().to_path_buf(), Sidecar::Seen);
     let newest = |number: u64| number.to_string().into_bytes();
     for number in 0..1_000 {
         file.put(newest(number));

@@ -351,7 +351,7 @@ impl Fanout {
     }
 
     /// The notice that a follower lags by so many durable records; once each time that it falls behind.
-    pub fn tell_behind(
+    pub fn report_lag(
         &mut self,
         subscriber: u64,
         ephemeral: bool,

@@ -17,7 +17,7 @@ use store::sidecar::Sidecar;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::journal::sidecar::AsideFile;
+use crate::journal::sidecar::SidecarFile;
 use crate::viewers::absence::{Absence, AwaySummary, Left};
 use crate::viewers::attendance::SessionAttendance;
 use crate::viewers::fanout::{
@@ -40,7 +40,7 @@ pub(crate) struct Viewers {
     attendance: SessionAttendance,
     absence: Absence,
     /// Holds what a user has seen last.
-    seen_file: AsideFile,
+    seen_file: SidecarFile,
     /// The newest end of a turn that is not durable yet.
     turn_ended_at: Option<Seq>,
     /// When subscribers are sent new text next.
@@ -62,7 +62,7 @@ impl Viewers {
             gone,
             attendance,
             absence: Absence::new(missed),
-            seen_file: AsideFile::new(dir, Sidecar::Seen),
+            seen_file: SidecarFile::new(dir, Sidecar::Seen),
             turn_ended_at: None,
             frame_due: None,
         }
@@ -156,14 +156,14 @@ impl Viewers {
     }
 
     /// The notice that a follower lags by so many durable records, once each time that it falls behind.
-    pub fn tell_behind(
+    pub fn report_lag(
         &mut self,
         subscriber: u64,
         ephemeral: bool,
         at: Stamp,
         behind: u64,
     ) -> Option<Published> {
-        self.fanout.tell_behind(subscriber, ephemeral, at, behind)
+        self.fanout.report_lag(subscriber, ephemeral, at, behind)
     }
 
     /// Feeds a subscriber live from now on. See [`Fanout::go_live`].

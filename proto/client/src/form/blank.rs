@@ -13,13 +13,13 @@ const RUN_MAX: usize = 3;
 
 /// A part of text that is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stretch<'a> {
+pub enum FoldedLine<'a> {
     Line(&'a str),
     /// So many blank lines, more than [`RUN_MAX`].
     Blank(usize),
 }
 
-impl Stretch<'_> {
+impl FoldedLine<'_> {
     /// What to show in place of blank lines; `None`: it is a line.
     #[must_use]
     pub fn folded(&self, language: Language) -> Option<String> {
@@ -32,7 +32,7 @@ impl Stretch<'_> {
 
 /// The lines of a text, with long runs of blank ones folded.
 #[must_use]
-pub fn stretches(text: &str) -> Vec<Stretch<'_>> {
+pub fn fold_blank_lines(text: &str) -> Vec<FoldedLine<'_>> {
     let mut out = Vec::new();
     let mut run: Vec<&str> = Vec::new();
     for line in text.split('\n') {
@@ -42,16 +42,16 @@ pub fn stretches(text: &str) -> Vec<Stretch<'_>> {
             continue;
         }
         end_run(&mut run, &mut out);
-        out.push(Stretch::Line(line));
+        out.push(FoldedLine::Line(line));
     }
     end_run(&mut run, &mut out);
     out
 }
 
-fn end_run<'a>(run: &mut Vec<&'a str>, out: &mut Vec<Stretch<'a>>) {
+fn end_run<'a>(run: &mut Vec<&'a str>, out: &mut Vec<FoldedLine<'a>>) {
     match run.len() > RUN_MAX {
-        true => out.push(Stretch::Blank(run.len())),
-        false => out.extend(run.iter().map(|line| Stretch::Line(line))),
+        true => out.push(FoldedLine::Blank(run.len())),
+        false => out.extend(run.iter().map(|line| FoldedLine::Line(line))),
     }
     run.clear();
 }
@@ -63,11 +63,11 @@ mod tests {
     #[test]
     fn a_long_run_of_blank_lines_is_one_line_and_all_others_stay() {
         let text = format!("a\n\n\nb{}c", "\n \t".repeat(200) + "\n");
-        let found = stretches(&text);
+        let found = fold_blank_lines(&text);
         let lines: Vec<_> = found
             .iter()
             .map(|stretch| match stretch {
-                Stretch::Line(line) => (*line).to_owned(),
+                FoldedLine::Line(line) => (*line).to_owned(),
                 blank => blank.folded(Language::English).unwrap_or_default(),
             })
             .collect();

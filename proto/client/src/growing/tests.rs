@@ -21,19 +21,19 @@ fn grown(from: usize, text: &str) -> Grown {
 
 #[test]
 fn pieces_that_overlap_come_once_and_a_jump_waits_for_the_end() {
-    let mut growing = Growing::default();
+    let mut growing = PartialTexts::default();
     assert_eq!(growing.grow(delta(0, "Hel")), Some(grown(0, "Hel")));
     assert_eq!(growing.grow(delta(0, "Hel")), None);
     assert_eq!(growing.grow(delta(1, "ello")), Some(grown(3, "lo")));
     assert_eq!(growing.grow(delta(9, "zzz")), None);
     let finished = growing.finish(&"m1.1".into(), "Hello, you");
-    assert_eq!(finished.rest, Rest::More(", you"));
+    assert_eq!(finished.rest, TextRemainder::More(", you"));
     assert!(finished.open);
 }
 
 #[test]
 fn what_begins_anew_begins_at_nothing() {
-    let mut growing = Growing::default();
+    let mut growing = PartialTexts::default();
     growing.grow(delta(0, "Hal"));
     assert_eq!(
         growing.synced(vec![delta(0, "Other")]),
@@ -51,14 +51,17 @@ fn what_begins_anew_begins_at_nothing() {
         growing.synced(vec![delta(0, "Others")]),
         [Synced::Grown(grown(5, "s"))]
     );
-    assert_eq!(growing.finish(&"m1.1".into(), "Oth").rest, Rest::Less);
+    assert_eq!(
+        growing.finish(&"m1.1".into(), "Oth").rest,
+        TextRemainder::Less
+    );
 }
 
 proptest! {
     /// Whatever comes of a text, and in what pieces: what grew and the rest are the text.
     #[test]
     fn nothing_is_lost_or_doubled(text in "[a-zä\u{4e2d}]{0,40}", cuts in proptest::collection::vec((0usize..60, 0usize..60), 0..12)) {
-        let mut growing = Growing::default();
+        let mut growing = PartialTexts::default();
         let mut all = String::new();
         for (from, to) in cuts {
             let (from, to) = (from.min(to), from.max(to));
@@ -70,7 +73,7 @@ proptest! {
             }
         }
         match growing.finish(&"m1.1".into(), &text).rest {
-            Rest::More(rest) => all.push_str(rest),
+            TextRemainder::More(rest) => all.push_str(rest),
             other => prop_assert!(false, "{:?}", other),
         }
         prop_assert_eq!(all, text);

@@ -13,13 +13,17 @@ fn a_stop_counts_from_the_daemons_start_on() {
     let directory = tempfile::tempdir().unwrap();
     let paths = of_home(directory.path());
     let known = DaemonFacts::new(&paths, Stamp(STARTED));
-    assert_eq!(known.fate(&paths), Fate::Crashed, "nobody wrote of a stop");
+    assert_eq!(
+        known.fate(&paths),
+        LossCause::Crashed,
+        "nobody wrote of a stop"
+    );
     fs::create_dir(directory.path().join("run")).unwrap();
     let stop = File::create(directory.path().join("run/stop")).unwrap();
     for (at, fate) in [
-        (STARTED - 1, Fate::Crashed),
-        (STARTED, Fate::Stopped),
-        (STARTED + 1, Fate::Stopped),
+        (STARTED - 1, LossCause::Crashed),
+        (STARTED, LossCause::Stopped),
+        (STARTED + 1, LossCause::Stopped),
     ] {
         let at = UNIX_EPOCH + Duration::from_millis(u64::try_from(at).unwrap());
         stop.set_modified(at).unwrap();
@@ -34,13 +38,17 @@ fn a_home_that_is_gone_or_another_one_is_not_the_daemons() {
     let paths = of_home(&home);
     assert_eq!(
         DaemonFacts::new(&paths, Stamp(STARTED)).fate(&paths),
-        Fate::Unclear,
+        LossCause::Unclear,
         "it was not seen when it was there"
     );
     fs::create_dir(&home).unwrap();
     let known = DaemonFacts::new(&paths, Stamp(STARTED));
     fs::rename(&home, directory.path().join("moved")).unwrap();
-    assert_eq!(known.fate(&paths), Fate::Homeless);
+    assert_eq!(known.fate(&paths), LossCause::Homeless);
     fs::create_dir(&home).unwrap();
-    assert_eq!(known.fate(&paths), Fate::Homeless, "made again by somebody");
+    assert_eq!(
+        known.fate(&paths),
+        LossCause::Homeless,
+        "made again by somebody"
+    );
 }

@@ -106,7 +106,7 @@ enum End {
     Reported(Option<Box<Failure>>),
 }
 
-pub(super) enum Taken {
+pub(super) enum QueueItem {
     Event(Event),
     Full,
     Lost,
@@ -142,22 +142,22 @@ impl Queue {
         self.wake.notify_one();
     }
 
-    fn take(&self) -> Option<Taken> {
+    fn take(&self) -> Option<QueueItem> {
         let mut waiting = lock(&self.waiting);
         match (waiting.events.pop_front(), waiting.end.clone()) {
             (Some(event), _) => {
                 waiting.bytes -= size(&event);
-                Some(Taken::Event(event))
+                Some(QueueItem::Event(event))
             }
-            (None, Some(End::Full)) => Some(Taken::Full),
-            (None, Some(End::Lost)) => Some(Taken::Lost),
-            (None, Some(End::Reported(error))) => Some(Taken::Ended(error.map(|error| *error))),
+            (None, Some(End::Full)) => Some(QueueItem::Full),
+            (None, Some(End::Lost)) => Some(QueueItem::Lost),
+            (None, Some(End::Reported(error))) => Some(QueueItem::Ended(error.map(|error| *error))),
             (None, None) => None,
         }
     }
 
     /// Waits for the next event. Cancel-safe: it returns at once whatever it takes.
-    pub(super) async fn next(&self) -> Taken {
+    pub(super) async fn next(&self) -> QueueItem {
         loop {
             if let Some(taken) = self.take() {
                 return taken;

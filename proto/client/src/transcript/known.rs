@@ -15,7 +15,7 @@ use crate::user_waits::UserWaits;
 
 /// What earlier events said and later ones refer to.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct FoldState {
     /// The calls that run, by the entries that show them.
     pub(super) running: HashMap<CallId, (u64, Tail)>,
     /// Tool and subject of calls of this turn: as they were judged, or else as the model wrote them.
@@ -49,7 +49,7 @@ pub(super) struct Known {
     pub(super) waits: UserWaits,
 }
 
-impl Known {
+impl FoldState {
     pub(super) fn calls(&mut self, calls: &[ToolCall]) {
         for call in calls {
             let search = call.search().or_else(|| call.server_arguments());

@@ -7,14 +7,14 @@ use proto::item::{AssistantMessage, Finish};
 use proto::live::{Delta, Partial};
 
 use super::{AnswerText, At, Change, Entry, EntryKind, Status, Thought, Transcript};
-use crate::growing::{Growing, Grown, Rest, Synced};
+use crate::growing::{Grown, PartialTexts, Synced, TextRemainder};
 use crate::text::Cleaner;
 
 /// What grows.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
-    text: Growing,
-    reasoning: Growing,
+    text: PartialTexts,
+    reasoning: PartialTexts,
     items: HashMap<ItemId, Message>,
 }
 
@@ -115,9 +115,9 @@ impl<T: AnswerText> Transcript<T> {
         self.finish_thought(message, at);
         let finished = self.streams.text.finish(&message.item, &message.text);
         match finished.rest {
-            Rest::More(rest) => self.answer(&message.item, rest, at),
-            Rest::Less => {}
-            Rest::Other(text) => {
+            TextRemainder::More(rest) => self.answer(&message.item, rest, at),
+            TextRemainder::Less => {}
+            TextRemainder::Other(text) => {
                 self.supersede_answer(&message.item, at, false);
                 self.answer(&message.item, text, at);
             }
@@ -307,9 +307,9 @@ impl<T: AnswerText> Transcript<T> {
         let item = &message.item;
         let finished = self.streams.reasoning.finish(item, &message.reasoning);
         match finished.rest {
-            Rest::More(rest) => self.think(item, rest, at),
-            Rest::Less => {}
-            Rest::Other(text) => {
+            TextRemainder::More(rest) => self.think(item, rest, at),
+            TextRemainder::Less => {}
+            TextRemainder::Other(text) => {
                 self.supersede_thought(item);
                 self.think(item, text, at);
             }

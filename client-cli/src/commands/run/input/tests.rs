@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 
 /// What becomes of each line of this input.
-fn lines(input: &[u8]) -> Vec<(u64, Result<Wanted, String>)> {
+fn lines(input: &[u8]) -> Vec<(u64, Result<InputCommand, String>)> {
     let mut found = Vec::new();
     read_lines(input, |line| {
         found.push((line.number, line.wanted.map_err(|bad| bad.message)));
@@ -21,13 +21,13 @@ fn lines_are_numbered_and_a_bad_one_ends_nothing() {
     let found = lines(input);
     let numbers: Vec<_> = found.iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, [1, 3, 4]);
-    let prompt = Wanted::Prompt {
+    let prompt = InputCommand::Prompt {
         text: "one".to_owned(),
         steer: false,
     };
     assert_eq!(found[0].1, Ok(prompt));
     assert!(found[1].1.as_ref().unwrap_err().contains("not valid JSON"));
-    assert_eq!(found[2].1, Ok(Wanted::Interrupt));
+    assert_eq!(found[2].1, Ok(InputCommand::Interrupt));
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_line_that_is_too_long_is_passed_over() {
     input.extend_from_slice(b"\n{\"kind\":\"interrupt\"}\n");
     let found = lines(&input);
     assert!(found[0].1.as_ref().unwrap_err().contains("more than 4 MiB"));
-    assert_eq!(found[1], (2, Ok(Wanted::Interrupt)));
+    assert_eq!(found[1], (2, Ok(InputCommand::Interrupt)));
 }
 
 #[test]

@@ -5,12 +5,12 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use crate::messages::text::Msg;
-use crate::model::Look;
-use crate::theme::{Ink, Theme};
+use crate::model::ViewOptions;
+use crate::theme::{TextRole, Theme};
 
 /// The words that are not in a row yet.
 pub(super) struct Inline<'a> {
-    look: &'a Look,
+    look: &'a ViewOptions,
     /// Lines that the author ended.
     lines: Vec<Line<'static>>,
     spans: Vec<Span<'static>>,
@@ -29,7 +29,7 @@ struct Target {
 }
 
 impl<'a> Inline<'a> {
-    pub(super) fn new(look: &'a Look) -> Self {
+    pub(super) fn new(look: &'a ViewOptions) -> Self {
         Self {
             look,
             lines: Vec::new(),
@@ -48,7 +48,7 @@ impl<'a> Inline<'a> {
         }
         let rest = Line::from(" ".repeat(marks.len()));
         (
-            Line::from(Span::styled(marks, self.look.theme.style(Ink::Dim))),
+            Line::from(Span::styled(marks, self.look.theme.style(TextRole::Dim))),
             rest,
         )
     }
@@ -64,7 +64,7 @@ impl<'a> Inline<'a> {
     }
 
     pub(super) fn heading(&mut self, level: usize) {
-        self.push(Ink::Heading);
+        self.push(TextRole::Heading);
         self.marks = format!("{} ", "#".repeat(level));
     }
 
@@ -76,12 +76,12 @@ impl<'a> Inline<'a> {
     }
 
     fn style(&self) -> Style {
-        let plain = || self.look.theme.style(Ink::Text);
+        let plain = || self.look.theme.style(TextRole::Text);
         self.styles.last().copied().unwrap_or_else(plain)
     }
 
     /// The style also applies to the text that follows.
-    pub(super) fn push(&mut self, ink: Ink) {
+    pub(super) fn push(&mut self, ink: TextRole) {
         let style = self.look.theme.style(ink);
         self.styles.push(self.style().patch(style));
     }
@@ -96,7 +96,7 @@ impl<'a> Inline<'a> {
     }
 
     pub(super) fn strong(&mut self) {
-        self.push(Ink::Strong);
+        self.push(TextRole::Strong);
     }
 
     /// Strikes text through. Without colours the marks stay, as not every terminal draws the line.
@@ -118,7 +118,7 @@ impl<'a> Inline<'a> {
     }
 
     pub(super) fn code(&mut self, words: &str) {
-        let style = self.style().patch(self.look.theme.style(Ink::Code));
+        let style = self.style().patch(self.look.theme.style(TextRole::Code));
         let words = text::line(words);
         match self.look.theme {
             Theme::None => self.add(&format!("`{words}`"), style),
@@ -150,7 +150,7 @@ impl<'a> Inline<'a> {
 
     pub(super) fn link(&mut self, url: &str) {
         self.begin(url);
-        self.push(Ink::Link);
+        self.push(TextRole::Link);
     }
 
     /// Adds a link's target after its text, unless the text is the target.
@@ -169,7 +169,7 @@ impl<'a> Inline<'a> {
         if url.is_empty() || said.contains(&shown) {
             return;
         }
-        let dim = self.look.theme.style(Ink::Dim);
+        let dim = self.look.theme.style(TextRole::Dim);
         self.add(" (", dim);
         // A part of its own: the target is found by it.
         self.spans.push(Span::styled(url.to_owned(), dim));
@@ -179,7 +179,7 @@ impl<'a> Inline<'a> {
     pub(super) fn image(&mut self, url: &str) {
         self.begin(url);
         let word = self.look.language.say(Msg::Image);
-        self.push(Ink::Dim);
+        self.push(TextRole::Dim);
         self.spans.push(Span::styled(word, self.style()));
     }
 

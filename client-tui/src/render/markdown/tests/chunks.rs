@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use ratatui::text::Line;
 
 use super::{all, made, plain};
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::render::markdown::links::Links;
 use crate::render::markdown::{Markdown, prose};
 use crate::render::wrap;
@@ -77,7 +77,7 @@ fn text() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn blocks_are_those_of_the_whole_text(text in text().prop_filter("no targets", |text| !text.contains("]:"))) {
-        let look = Look::default();
+        let look = ViewOptions::default();
         // An open fence keeps blanks at the very end here.
         let text = client::text::clean(&text).trim_end().to_owned();
         let links = Links::default();
@@ -89,7 +89,7 @@ proptest! {
 
     #[test]
     fn pieces_make_no_difference(text in text(), sizes in prop::collection::vec(1usize..30, 1..20), width in 0usize..90) {
-        let look = Look::default();
+        let look = ViewOptions::default();
         let whole = made([text.as_str()]);
         let mut markdown = Markdown::default();
         let mut seen: Vec<_> = Vec::new();
@@ -190,7 +190,7 @@ fn endless_nesting_is_drawn() {
         let markdown = made([text.as_str()]);
         for width in [1, 2, 20, 80] {
             assert!(
-                !all(&markdown, &Look::default(), width).is_empty(),
+                !all(&markdown, &ViewOptions::default(), width).is_empty(),
                 "{}",
                 &text[..20]
             );
@@ -200,7 +200,7 @@ fn endless_nesting_is_drawn() {
 
 #[test]
 fn adjacent_code_blocks_start_in_their_own_language() {
-    let look = Look::default();
+    let look = ViewOptions::default();
     let text = "```rust\none\n2\n3\n4\n5\n6\n7\n8\nfn a() {}\n```\n``` js\n</div>\n";
     let whole = all(&made([text]), &look, 40);
     let mut markdown = Markdown::default();

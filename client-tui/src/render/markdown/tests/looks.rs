@@ -4,9 +4,9 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::{all, made, plain, rows};
-use crate::model::Look;
+use crate::model::ViewOptions;
 use crate::render::markdown::Markdown;
-use crate::theme::{Ink, Theme};
+use crate::theme::{TextRole, Theme};
 
 /// The span with these words, alone.
 fn span<'a>(lines: &'a [Line<'static>], words: &str) -> &'a Span<'static> {
@@ -81,10 +81,10 @@ fn emphasis_is_visible_without_colours() {
             "{words}"
         );
     }
-    let lines = all(&made([text]), &Look::default(), 80);
+    let lines = all(&made([text]), &ViewOptions::default(), 80);
     assert_eq!(
         span(&lines, "a b").style.fg,
-        Theme::Dark.style(Ink::Code).fg
+        Theme::Dark.style(TextRole::Code).fg
     );
 }
 
@@ -154,19 +154,26 @@ fn code_is_kept_as_it_is() {
         rows("```\nabcdefghijklmnopqrstuvwxyz\n```", 20),
         ["  abcdefghijklmnopqr", "↪ stuvwxyz"]
     );
-    let lines = all(&made([text]), &Look::default(), 80);
+    let lines = all(&made([text]), &ViewOptions::default(), 80);
     assert_ne!(span(&lines, "fn").style, span(&lines, "a").style);
-    assert_eq!(span(&lines, "indented").style, Theme::Dark.style(Ink::Code));
+    assert_eq!(
+        span(&lines, "indented").style,
+        Theme::Dark.style(TextRole::Code)
+    );
 }
 
 #[test]
 fn long_code_is_in_parts_that_go_on_with_its_colours() {
     let code = format!("/*\n{}*/ fn\n", "words\n".repeat(40));
-    let whole = all(&made(["```rust\n", &code, "```\n"]), &Look::default(), 80);
+    let whole = all(
+        &made(["```rust\n", &code, "```\n"]),
+        &ViewOptions::default(),
+        80,
+    );
     assert_eq!(whole.len(), 43);
     let last = made(["```rust\n", &code, "```\n"]);
     assert!(last.whole() > 4);
-    let alone = last.lines(last.whole() - 1, &Look::default(), 80);
+    let alone = last.lines(last.whole() - 1, &ViewOptions::default(), 80);
     assert_eq!(whole[whole.len() - alone.len()..], alone);
     assert_eq!(
         span(&whole, "words").style.fg,
@@ -241,7 +248,7 @@ fn a_link_knows_targets_before_it_and_in_its_block() {
 #[test]
 fn growing_blocks_are_shown_and_finished_ones_stay() {
     let mut markdown = made([]);
-    let look = Look::default();
+    let look = ViewOptions::default();
     let grown = |markdown: &super::Markdown| {
         let lines = all(markdown, &look, 40);
         (
@@ -272,7 +279,7 @@ fn of_long_code_that_was_drawn_in_order_little_is_kept() {
         "```rust\n{code}```\n\nand\n\n```rust\n{code}```\n"
     ));
     markdown.finish();
-    let look = Look::default();
+    let look = ViewOptions::default();
     let down: Vec<_> = (0..markdown.blocks())
         .map(|block| markdown.lines(block, &look, 80))
         .collect();

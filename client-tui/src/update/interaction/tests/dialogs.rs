@@ -164,7 +164,7 @@ fn an_answer_is_not_asked_for_again_unless_it_failed() {
         let Effect::Call(call) = effects[0].clone() else {
             panic!("no call");
         };
-        let mut trouble = Trouble::new("it went wrong", "");
+        let mut trouble = ErrorReport::new("it went wrong", "");
         trouble.name = Some(name);
         Event::Answered {
             follow: 0,

@@ -300,7 +300,7 @@ fn what_was_filled_in_is_there_again_when_the_answer_is_refused() {
         follow: 0,
         answer: Answer::Failed {
             call: call.clone(),
-            trouble: Trouble::new("the name is too short", ""),
+            trouble: ErrorReport::new("the name is too short", ""),
         },
     };
     update(&mut scene.model, failed, scene.now);

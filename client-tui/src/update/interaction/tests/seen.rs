@@ -11,7 +11,7 @@ fn asking(command: &str) -> Scene {
 }
 
 #[test]
-fn a_yes_before_the_tail_of_a_command_was_shown_is_none() {
+fn yes_does_not_count_before_the_end_of_the_command_was_shown() {
     for yes in ["y", "s", "a", "e"] {
         let mut scene = asking(&hidden_tail());
         assert_eq!(scene.press(&[yes]), [], "{yes}");

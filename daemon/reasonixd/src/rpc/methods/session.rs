@@ -162,7 +162,7 @@ pub async fn set(
     let permits = set.options.mode.is_some()
         || set.options.read_only.is_some()
         || set.options.approval_mode.is_some();
-    let summary = handle.set_and_say(set, chosen.notice).await?;
+    let summary = handle.set_with_notice(set, chosen.notice).await?;
     if permits {
         daemon.supervisor.narrow_all_agents(handle.id()).await;
     }

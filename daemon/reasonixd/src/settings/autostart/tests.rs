@@ -26,7 +26,7 @@ fn a_goal_and_a_server_are_read_with_their_options() {
     let [nightly, docs] = found.entries.as_slice() else {
         panic!("two entries: {found:?}");
     };
-    let AutostartWhat::Goal(goal) = &nightly.what else {
+    let AutostartAction::Goal(goal) = &nightly.what else {
         panic!("a goal: {nightly:?}");
     };
     assert!(nightly.required && !docs.required);
@@ -44,7 +44,7 @@ fn a_goal_and_a_server_are_read_with_their_options() {
     assert_eq!(goal.options.restart, Some(RestartPolicy::OnFailure));
     assert_eq!(
         docs.what,
-        AutostartWhat::Server {
+        AutostartAction::Server {
             name: "docs".to_owned(),
             dir: None
         }

@@ -4,15 +4,15 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use session::KeptRules as _;
+use session::PersistedRules as _;
 use store::home::Home;
 
-use super::{KeptFiles, WorkspaceRules};
+use super::{PermissionFiles, WorkspaceRules};
 use crate::settings::tests::known_tools;
 
 struct TestHome {
     _dir: tempfile::TempDir,
-    files: KeptFiles,
+    files: PermissionFiles,
 }
 
 const ROOT: &str = "/user/ann/code";
@@ -22,7 +22,7 @@ impl TestHome {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::open(&dir.path().join("home")).unwrap();
         Self {
-            files: KeptFiles::new(Arc::new(home), known_tools()),
+            files: PermissionFiles::new(Arc::new(home), known_tools()),
             _dir: dir,
         }
     }

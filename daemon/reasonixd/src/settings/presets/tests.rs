@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use session::Pace;
+use session::EffortChoice;
 
 use super::*;
 use crate::settings;
@@ -58,7 +58,7 @@ fn the_config_changes_them_and_adds_others() {
     );
     assert_eq!(
         bundle(&settings, "smart").expect("smart").pace,
-        Pace::Word("medium".into())
+        EffortChoice::Word("medium".into())
     );
     let review = bundle(&settings, "review").expect("review");
     assert_eq!((review.model.as_deref(), review.samples), (Some("big"), 2));

@@ -72,7 +72,7 @@ impl Actor {
         let behind = (durable.0 + 1).saturating_sub(next.0);
         let reported = self
             .viewers
-            .tell_behind(subscriber, join.ephemeral, at, behind);
+            .report_lag(subscriber, join.ephemeral, at, behind);
         let feed = if next <= durable {
             let (offset, len) = self.page(next, durable);
             Feed::Log {

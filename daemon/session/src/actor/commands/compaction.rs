@@ -23,7 +23,7 @@ use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
 use crate::assembly::tool_repair;
 use crate::context::forecast;
-use crate::context::reset::{self as resetting, Done, ModelTarget, Workpiece};
+use crate::context::reset::{self as resetting, Done, ModelTarget, ResetInput};
 use crate::request::budget;
 use crate::request::in_flight::{Ask, Source};
 use crate::request::route::ModelRoute;
@@ -52,7 +52,7 @@ impl Actor {
         });
     }
 
-    fn workpiece(&self, job: ResetJob) -> Workpiece {
+    fn workpiece(&self, job: ResetJob) -> ResetInput {
         let facts = self.machine.facts();
         let pieces = facts.pieces_upto(job.upto);
         let options = &facts.options;
@@ -62,7 +62,7 @@ impl Actor {
         };
         let instructed = matches!(&job.why, ResetReason::Compaction { instructions, .. } if !instructions.trim().is_empty());
         let route = self.requests.route();
-        Workpiece {
+        ResetInput {
             parts: self.journal.parts(&pieces),
             file: Arc::clone(self.journal.file()),
             prefix: Arc::clone(&route.prefix),

@@ -21,7 +21,7 @@ use crate::calls::environment::Environment;
 use crate::calls::judgement::Standpoint;
 use crate::calls::permissions::PermissionState;
 use crate::journal::Cause;
-use crate::request::blocks::Makeup;
+use crate::request::blocks::RequestComposition;
 use crate::request::in_flight::Material;
 use crate::tasks::blocking;
 
@@ -42,9 +42,9 @@ impl Actor {
     }
 
     /// What the next request would begin with, and the known facts of the newest one.
-    pub(crate) fn makeup(&self) -> Result<Makeup, Failure> {
+    pub(crate) fn makeup(&self) -> Result<RequestComposition, Failure> {
         let facts = self.machine.facts();
-        Ok(Makeup {
+        Ok(RequestComposition {
             material: self.material(self.journal.last())?,
             measure: TokenRatio::new(facts.measure),
             cached: facts.cached_tokens,

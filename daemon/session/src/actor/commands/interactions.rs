@@ -23,7 +23,7 @@ use crate::actor::replies::refuse;
 const LAST_LEFT: &str = "the last client that could answer has disconnected. Allow the call with a rule (`--allow`), or use `--on-ask wait`.";
 
 /// An answer on its way.
-pub(crate) struct Answering {
+pub(crate) struct PendingAnswer {
     pub params: AnswerParams,
     pub by: String,
     pub reply: Reply<Empty>,
@@ -31,8 +31,8 @@ pub(crate) struct Answering {
 
 /// An answer whose rule is being written, and those to the same interaction that came after it.
 struct Persisting {
-    first: Answering,
-    waiting: Vec<Answering>,
+    first: PendingAnswer,
+    waiting: Vec<PendingAnswer>,
 }
 
 /// What the actor knows of interactions beside the log.
@@ -58,8 +58,8 @@ impl InteractionState {
 }
 
 impl Actor {
-    pub(crate) fn answer(&mut self, answer: Answering) {
-        let Some(Answering { params, by, reply }) = self.wait_behind(answer) else {
+    pub(crate) fn answer(&mut self, answer: PendingAnswer) {
+        let Some(PendingAnswer { params, by, reply }) = self.wait_behind(answer) else {
             return;
         };
         let content = content_of_answer(&params.interaction_id, &params.answer);
@@ -75,7 +75,7 @@ impl Actor {
             Ok(edit) => edit,
             Err(failure) => return refuse(reply, failure),
         };
-        let answer = Answering { params, by, reply };
+        let answer = PendingAnswer { params, by, reply };
         match rule {
             Some(rule) => self.persist(answer, rule),
             None => self.resolve(answer, edit),
@@ -107,8 +107,8 @@ impl Actor {
     }
 
     /// Takes an answer that was checked.
-    pub(crate) fn resolve(&mut self, answer: Answering, edit: Option<CallEdit>) {
-        let Answering { params, by, reply } = answer;
+    pub(crate) fn resolve(&mut self, answer: PendingAnswer, edit: Option<CallEdit>) {
+        let PendingAnswer { params, by, reply } = answer;
         let seq = self.machine.facts().seq.next();
         if edit.is_some()
             && let Some(open) = self
@@ -179,7 +179,7 @@ impl Actor {
     }
 
     /// Holds an answer back while the rule of an earlier one to the same interaction is being written; gives back any other.
-    pub(crate) fn wait_behind(&mut self, answer: Answering) -> Option<Answering> {
+    pub(crate) fn wait_behind(&mut self, answer: PendingAnswer) -> Option<PendingAnswer> {
         let id = &answer.params.interaction_id;
         let mut persisting = self.interactions.persisting.iter_mut();
         match persisting.find(|persisting| persisting.first.params.interaction_id == *id) {
@@ -192,7 +192,7 @@ impl Actor {
     }
 
     /// Has the rule of an answer written, which was checked.
-    pub(crate) fn persist(&mut self, answer: Answering, rule: String) {
+    pub(crate) fn persist(&mut self, answer: PendingAnswer, rule: String) {
         let (kept, happened) = (Arc::clone(self.calls.kept_rules()), self.happened.clone());
         let id = answer.params.interaction_id.clone();
         self.interactions.persisting.push(Persisting {

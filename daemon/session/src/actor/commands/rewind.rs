@@ -19,7 +19,7 @@ use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
 use crate::calls::call::CallEnvironment;
 use crate::context::first_message;
-use crate::history::rewind_aim::{Aim, aim};
+use crate::history::rewind_aim::{RewindTarget, aim};
 use crate::tasks::{blocking, panicked};
 use checkpoint::Checkpoint;
 use checkpoint::{FileHistory, InterruptedRewinds};
@@ -34,7 +34,7 @@ pub enum Begun {
 
 /// Where to, and with what.
 pub struct Going {
-    aim: Aim,
+    aim: RewindTarget,
     /// Rewinds that broke off: their checkpoints.
     broken_off: Vec<Seq>,
     call_environment: Arc<CallEnvironment>,
@@ -120,7 +120,7 @@ impl Actor {
         self.reply_when(seq, reply, Begun::Go(Box::new(going)));
     }
 
-    fn at_rest(&self, aim: &Aim, params: &RewindParams) -> Result<(), Failure> {
+    fn at_rest(&self, aim: &RewindTarget, params: &RewindParams) -> Result<(), Failure> {
         if !self.machine.is_idle() {
             return Err(Failure::new(
                 ErrorName::Busy,

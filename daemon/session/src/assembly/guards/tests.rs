@@ -7,7 +7,7 @@ use super::*;
 fn settings(deny: &[&str], ask: &[&str], allow: &[&str]) -> Guards {
     let texts = |rules: &[&str]| rules.iter().map(|&rule| rule.to_owned()).collect();
     Guards {
-        layers: vec![Layered {
+        layers: vec![RuleLayer {
             layer: Layer::User,
             rules: Rules {
                 deny: texts(deny),

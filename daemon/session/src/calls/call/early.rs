@@ -7,14 +7,14 @@ use contract::{Outcome, ToolMemory};
 
 /// Its result, until the session starts the call. If it never does, the session's tools do not know the files that were read:
 /// the model has not seen them.
-pub struct DoneEarly {
+pub struct EarlyResult {
     /// `None`: taken.
     outcome: Option<Outcome>,
     duration_ms: u64,
     memory: Arc<dyn ToolMemory>,
 }
 
-impl DoneEarly {
+impl EarlyResult {
     pub fn new(outcome: Outcome, duration_ms: u64, memory: Arc<dyn ToolMemory>) -> Self {
         Self {
             outcome: Some(outcome),
@@ -36,7 +36,7 @@ impl DoneEarly {
     }
 }
 
-impl Drop for DoneEarly {
+impl Drop for EarlyResult {
     fn drop(&mut self) {
         let known = self.outcome.iter().flat_map(|outcome| &outcome.known);
         let paths: Vec<_> = known.map(|file| file.path.clone()).collect();
@@ -46,7 +46,7 @@ impl Drop for DoneEarly {
     }
 }
 
-impl fmt::Debug for DoneEarly {
+impl fmt::Debug for EarlyResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DoneEarly")
             .field("outcome", &self.outcome)
@@ -74,7 +74,7 @@ mod tests {
         }
     }
 
-    fn read(memory: &Arc<Forgetting>) -> Box<DoneEarly> {
+    fn read(memory: &Arc<Forgetting>) -> Box<EarlyResult> {
         let outcome = Outcome {
             known: vec![KnownFile {
                 path: "/project/a".to_owned(),
@@ -86,7 +86,7 @@ mod tests {
             ..Outcome::with_status(CallStatus::Ok, "text")
         };
         let memory: Arc<dyn ToolMemory> = memory.clone();
-        Box::new(DoneEarly::new(outcome, 3, memory))
+        Box::new(EarlyResult::new(outcome, 3, memory))
     }
 
     #[test]

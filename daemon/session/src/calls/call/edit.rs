@@ -31,7 +31,7 @@ impl CallEnvironment {
         let edited = found
             .tool
             .parse(&edited)
-            .map_err(crate::calls::judgement::Unfit::from)?;
+            .map_err(crate::calls::judgement::UnjudgeableCall::from)?;
         Ok(CallEdit {
             tool: spec.name.to_string(),
             original: Value::Object(found.arguments).to_string(),

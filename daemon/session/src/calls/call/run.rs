@@ -17,7 +17,7 @@ use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::early::DoneEarly;
+use super::early::EarlyResult;
 use super::images::store_images;
 use super::questions::CallQuestions;
 use super::{CallEnvironment, Printed, Ready, Stop};
@@ -41,7 +41,7 @@ struct Run {
     /// Where a file tool may create something.
     creates: Vec<PathBuf>,
     /// Its result, if it was done while it was judged.
-    done: Option<Box<DoneEarly>>,
+    done: Option<Box<EarlyResult>>,
     keeper: Arc<Keeper>,
     notes: Notes,
     /// The hooks that run after it.
@@ -324,7 +324,7 @@ impl CallEnvironment {
         call: &CallId,
         judgement: &Judgement,
         ready: &Ready,
-    ) -> Option<DoneEarly> {
+    ) -> Option<EarlyResult> {
         let Judgement::Decided(decided) = judgement else {
             return None;
         };
@@ -341,7 +341,7 @@ impl CallEnvironment {
         let run = || worker.run_blocking(ready.arguments.clone(), &context);
         // A tool that crashes does so again where that is reported.
         let outcome = catch_unwind(AssertUnwindSafe(run)).ok()?;
-        Some(DoneEarly::new(
+        Some(EarlyResult::new(
             outcome,
             since(started),
             Arc::clone(&self.memory),

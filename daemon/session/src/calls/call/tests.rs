@@ -95,7 +95,7 @@ impl contract::tool::Shells for NoShells {
 /// Makes no sessions and knows of no changes.
 #[derive(Default)]
 pub(crate) struct NoSessions {
-    pub terms: crate::Terms,
+    pub terms: crate::DirectoryPolicy,
     pub masked: Vec<PathBuf>,
     pub temp: Option<PathBuf>,
     pub user_home: PathBuf,
@@ -132,7 +132,7 @@ impl crate::Assembly for NoSessions {
         self.temp.clone()
     }
 
-    fn terms(&self, _: &Path) -> crate::Terms {
+    fn terms(&self, _: &Path) -> crate::DirectoryPolicy {
         self.terms.clone()
     }
 

@@ -6,7 +6,7 @@ use proto::{ErrorName, Failure};
 
 /// Why there is nothing to judge.
 #[derive(Debug)]
-pub enum Unfit {
+pub enum UnjudgeableCall {
     /// No tool has this name; those that there are.
     NoTool { name: String, known: Vec<String> },
     /// The session was created with a tool of this name, and this version of the daemon does not have it.
@@ -37,45 +37,45 @@ fn shown_tools(known: &[String]) -> String {
     }
 }
 
-impl From<Outcome> for Unfit {
+impl From<Outcome> for UnjudgeableCall {
     fn from(outcome: Outcome) -> Self {
         Self::Arguments(Box::new(outcome))
     }
 }
 
 /// In words for the model.
-impl From<Unfit> for Outcome {
-    fn from(unfit: Unfit) -> Self {
+impl From<UnjudgeableCall> for Outcome {
+    fn from(unfit: UnjudgeableCall) -> Self {
         match unfit {
-            Unfit::NoTool { name, known } => {
+            UnjudgeableCall::NoTool { name, known } => {
                 let meant = nearest(&name, &known);
                 let known = shown_tools(&known);
                 Self::refused(format!("There is no tool `{name}`{meant}. Tools: {known}."))
             }
-            Unfit::MissingTool(name) => Self::refused(format!(
+            UnjudgeableCall::MissingTool(name) => Self::refused(format!(
                 "This version of Reasonix no longer has the tool `{name}`, which this session was created with. Go on \
                  without it; a new session has the tools of this version."
             )),
-            Unfit::Arguments(outcome) => *outcome,
+            UnjudgeableCall::Arguments(outcome) => *outcome,
         }
     }
 }
 
 /// In words for a client.
-impl From<Unfit> for Failure {
-    fn from(unfit: Unfit) -> Self {
+impl From<UnjudgeableCall> for Failure {
+    fn from(unfit: UnjudgeableCall) -> Self {
         match unfit {
-            Unfit::NoTool { name, known } => Self::new(
+            UnjudgeableCall::NoTool { name, known } => Self::new(
                 ErrorName::NotFound,
                 format!("Unknown tool `{name}`."),
                 format!("Tools: {}.", known.join(", ")),
             ),
-            Unfit::MissingTool(name) => Self::new(
+            UnjudgeableCall::MissingTool(name) => Self::new(
                 ErrorName::NotFound,
                 format!("This version of Reasonix no longer has the tool `{name}`."),
                 "Create a new session.",
             ),
-            Unfit::Arguments(outcome) => Self::new(
+            UnjudgeableCall::Arguments(outcome) => Self::new(
                 ErrorName::InvalidParams,
                 outcome.text,
                 "Give the arguments as the tool's description has them.",

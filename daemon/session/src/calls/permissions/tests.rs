@@ -180,8 +180,8 @@ fn explained(
 /// Outside any session.
 fn no_session(call_environment: &CallEnvironment, approval_mode: ApprovalMode) -> NoSessions {
     NoSessions {
-        terms: Terms {
-            layers: vec![Layered {
+        terms: DirectoryPolicy {
+            layers: vec![RuleLayer {
                 layer: Layer::User,
                 rules: rules(),
                 origin: String::new(),
@@ -193,7 +193,7 @@ fn no_session(call_environment: &CallEnvironment, approval_mode: ApprovalMode) -
             workspace_root: Some(call_environment.workspace.root().to_path_buf()),
             deny_read: vec![DENY_READ.to_owned()],
             confine: call_environment.confine.clone(),
-            ..Terms::default()
+            ..DirectoryPolicy::default()
         },
         masked: call_environment.masked.clone(),
         temp: None,

@@ -9,7 +9,7 @@ use workspace::{Workspace, WorkspaceOptions};
 
 use super::{SandboxContext, around, environment, read_only};
 use crate::assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
-use crate::assembly::setup::Layered;
+use crate::assembly::setup::RuleLayer;
 use crate::calls::permissions::compiled;
 
 /// What it is made from.
@@ -24,7 +24,7 @@ pub struct ProgramSandbox {
     pub temp: PathBuf,
     /// The agent's own directories.
     pub masked: Vec<PathBuf>,
-    pub layers: Vec<Layered>,
+    pub layers: Vec<RuleLayer>,
     /// The tools that rules name.
     pub tools: ToolSet,
     pub allow_write: Vec<PathBuf>,

@@ -265,7 +265,7 @@ fn repositories_that_were_not_looked_for_are_a_leak() {
 }
 
 #[test]
-fn without_a_layer_it_is_for_a_person_to_say() {
+fn enforced_sandbox_without_a_layer_needs_a_user() {
     for (demand, unconfined) in [
         (SandboxDemand::Enforce, true),
         (SandboxDemand::Warn, false),

@@ -7,13 +7,13 @@ use turn::compacting::ResetJobOutcome;
 use turn::compaction::ConversationMessage;
 
 use super::server::{self, Base};
-use super::{Done, Swap, Workpiece, add, bounded, has_key, read};
+use super::{Done, ResetInput, Swap, add, bounded, has_key, read};
 use crate::assembly::setup::Effort;
 use crate::context::prefix;
 use crate::journal::elements;
 
 /// Renders what changes with the model. After a rewind that may be nothing but the base.
-pub(super) fn rebase(work: &Workpiece) -> Result<Done, Failure> {
+pub(super) fn rebase(work: &ResetInput) -> Result<Done, Failure> {
     let wanted = &work.wanted;
     let swap = match wanted.is_other {
         true => Some(Box::new(other_model(work)?)),
@@ -49,7 +49,7 @@ pub(super) fn rebase(work: &Workpiece) -> Result<Done, Failure> {
 }
 
 /// The model that is asked from now on, with its prefix.
-fn other_model(work: &Workpiece) -> Result<Swap, Failure> {
+fn other_model(work: &ResetInput) -> Result<Swap, Failure> {
     let wanted = &work.wanted;
     let name = wanted.wire.full_model();
     let effort = Effort::Exactly(wanted.wire.effort.as_deref());
@@ -60,7 +60,7 @@ fn other_model(work: &Workpiece) -> Result<Swap, Failure> {
 }
 
 /// The messages as the provider takes them, where it does not take them as they are.
-fn rendered(work: &Workpiece, swap: Option<&Swap>) -> Result<Option<Base>, Failure> {
+fn rendered(work: &ResetInput, swap: Option<&Swap>) -> Result<Option<Base>, Failure> {
     let wanted = &work.wanted;
     let codec = swap.map_or(&work.codec, |swap| &swap.model.codec);
     // An entry may be of another kind than it was.

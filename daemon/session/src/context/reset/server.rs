@@ -8,7 +8,7 @@ use proto::{ErrorName, Failure, Seq};
 use turn::compacting::Summary;
 use turn::compaction::{self, BasePart, CompactionPlan, CompactionTerms, ConversationMessage};
 
-use super::{SummaryRequest, Swap, Workpiece, fetch, put, read, sent};
+use super::{ResetInput, SummaryRequest, Swap, fetch, put, read, sent};
 use crate::journal::elements::Element;
 
 /// The pieces of a base, and the new messages among them.
@@ -16,7 +16,7 @@ pub(super) type Base = (Vec<Piece>, Vec<Element>);
 
 /// The request that has the provider itself compact the conversation. `None`: a model writes the summary.
 pub(super) fn request(
-    work: &Workpiece,
+    work: &ResetInput,
     messages: &[ConversationMessage],
     fold: &[usize],
     instructions: &str,
@@ -67,7 +67,7 @@ impl Compacted {
     /// # Errors
     /// The data is no compaction.
     pub(super) fn of(
-        work: &Workpiece,
+        work: &ResetInput,
         data: &str,
         messages: &[ConversationMessage],
     ) -> Result<Self, Failure> {
@@ -89,7 +89,7 @@ impl Compacted {
     /// The base of requests that begins with this compaction.
     pub(super) fn lead(
         self,
-        work: &Workpiece,
+        work: &ResetInput,
         messages: &[ConversationMessage],
         parts: Vec<BasePart>,
         terms: &CompactionTerms,
@@ -156,7 +156,7 @@ fn unbound(piece: Piece, messages: &[ConversationMessage]) -> BasePart {
 }
 
 /// The messages that are compactions of the provider.
-fn earlier(work: &Workpiece, messages: &[ConversationMessage]) -> Result<Vec<Piece>, Failure> {
+fn earlier(work: &ResetInput, messages: &[ConversationMessage]) -> Result<Vec<Piece>, Failure> {
     let Some(server) = work.codec.server_compaction() else {
         return Ok(Vec::new());
     };
@@ -171,7 +171,7 @@ fn earlier(work: &Workpiece, messages: &[ConversationMessage]) -> Result<Vec<Pie
 }
 
 /// The text for a compaction that only the provider can read, from what it replaces.
-fn stand_in(work: &Workpiece, messages: &[ConversationMessage]) -> String {
+fn stand_in(work: &ResetInput, messages: &[ConversationMessage]) -> String {
     match compaction::plan(messages, &work.terms) {
         CompactionPlan::Ask { fold } => compaction::stand_in(messages, &fold),
         CompactionPlan::Nothing(_) | CompactionPlan::Full(_) | CompactionPlan::Done { .. } => {
@@ -182,7 +182,7 @@ fn stand_in(work: &Workpiece, messages: &[ConversationMessage]) -> String {
 
 /// The conversation for another model of the same provider, if that cannot read the compactions of this one: they become
 /// messages of words. `None`: nothing changes.
-pub(super) fn unreadable(work: &Workpiece, swap: Option<&Swap>) -> Result<Option<Base>, Failure> {
+pub(super) fn unreadable(work: &ResetInput, swap: Option<&Swap>) -> Result<Option<Base>, Failure> {
     let is_other = swap.is_some_and(|swap| swap.model.name != work.prefix.model);
     let server = work.codec.server_compaction();
     let is_bound = server.is_some_and(|server| !server.is_single());

@@ -9,7 +9,7 @@ use proto::{Failure, ItemId};
 use turn::compacting::Summary;
 use turn::compaction::{self, ConversationMessage, Excerpt};
 
-use super::{Workpiece, has_key, sent};
+use super::{ResetInput, has_key, sent};
 use crate::assembly::setup::ModelSetup;
 
 /// A request for a summary.
@@ -21,7 +21,7 @@ pub struct SummaryRequest {
 }
 
 /// The model of the config that writes summaries, where there is one and it can be asked.
-pub(super) fn writer(work: &Workpiece) -> Result<Option<ModelSetup>, Failure> {
+pub(super) fn writer(work: &ResetInput) -> Result<Option<ModelSetup>, Failure> {
     if !matches!(work.job.summary, Summary::Wanted | Summary::WantedByModel) {
         return Ok(None);
     }
@@ -40,7 +40,7 @@ pub(super) fn writer(work: &Workpiece) -> Result<Option<ModelSetup>, Failure> {
 /// The request for a summary by another model: what goes, as plain text. `None`: not even the newest fits its window.
 pub(super) fn for_writer(
     writer: ModelSetup,
-    work: &Workpiece,
+    work: &ResetInput,
     messages: &[ConversationMessage],
     fold: &[usize],
     instructions: &str,
@@ -77,7 +77,7 @@ pub(super) fn for_writer(
 
 /// The request for a summary by the session's own model. `None`: the summary is put together without a model.
 pub(super) fn for_own_model(
-    work: &Workpiece,
+    work: &ResetInput,
     messages: &[ConversationMessage],
     fold: &[usize],
     instructions: &str,
@@ -115,7 +115,7 @@ enum ShownConversation {
 
 impl ShownConversation {
     /// `None`: the summary is put together without the model.
-    fn of(work: &Workpiece, messages: &[ConversationMessage], fold: &[usize]) -> Option<Self> {
+    fn of(work: &ResetInput, messages: &[ConversationMessage], fold: &[usize]) -> Option<Self> {
         let too_long = work.terms.is_too_long_to_show(messages);
         match work.job.summary {
             Summary::Wanted | Summary::WantedByModel | Summary::WantedByOwnModel if !too_long => {
@@ -134,7 +134,7 @@ impl ShownConversation {
 
     fn body(
         &self,
-        work: &Workpiece,
+        work: &ResetInput,
         messages: &[ConversationMessage],
         fold: &[usize],
         instructions: &str,

@@ -43,7 +43,7 @@ fn what_is_charged_while_the_past_is_read_counts_once() {
     let (one, two, gone) = (SessionId::new(), SessionId::new(), SessionId::new());
     for session in [one, two] {
         let none = Budget::default();
-        inner.tree.join(&Joining {
+        inner.tree.join(&JoiningSession {
             session,
             pid: Pid(1),
             root: "/one",

@@ -53,7 +53,7 @@ struct Leaf {
 
 /// A session that joins the tree.
 #[derive(Clone, Debug)]
-pub struct Joining<'a> {
+pub struct JoiningSession<'a> {
     pub session: SessionId,
     pub pid: Pid,
     pub root: &'a str,
@@ -68,7 +68,7 @@ pub struct Joining<'a> {
 
 /// A limit that is reached, or nearly.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reached {
+pub struct BudgetAlert {
     pub kind: BudgetNodeKind,
     pub pid: Pid,
     pub dimension: Dimension,
@@ -137,7 +137,7 @@ fn is_near(spent: u64, limit: u64) -> bool {
 
 impl Tree {
     /// Adds a session, with its usage so far.
-    pub fn join(&mut self, joining: &Joining<'_>) {
+    pub fn join(&mut self, joining: &JoiningSession<'_>) {
         let mut below = joining.below.clone();
         // After a start of the daemon its sub-agents may be there before it.
         let there = self.sessions.iter();
@@ -267,14 +267,14 @@ impl Tree {
     ///
     /// # Errors
     /// The limit that is reached: the session's, before those it works for, the project's and the day's.
-    pub fn take(&mut self, session: SessionId, estimate: &Spent) -> Result<(), Reached> {
+    pub fn take(&mut self, session: SessionId, estimate: &Spent) -> Result<(), BudgetAlert> {
         let Some(leaf) = self.sessions.get(&session) else {
             return Ok(());
         };
         let root = leaf.root.clone();
         for (kind, pid, node) in self.path(session, &root) {
             if let Some((dimension, limit)) = node.full() {
-                return Err(Reached {
+                return Err(BudgetAlert {
                     kind,
                     pid,
                     dimension,
@@ -325,7 +325,7 @@ impl Tree {
     }
 
     /// Limits that are nearly used up once this is charged, of which users are to be notified: each is reported once.
-    pub fn newly_near(&mut self, session: SessionId, more: &Spent) -> Vec<Reached> {
+    pub fn newly_near(&mut self, session: SessionId, more: &Spent) -> Vec<BudgetAlert> {
         let Some(leaf) = self.sessions.get_mut(&session) else {
             return Vec::new();
         };
@@ -340,7 +340,7 @@ impl Tree {
             let Some(node) = node else { continue };
             let spent = node.spent.plus(more);
             for (dimension, limit) in node.newly_near(&spent) {
-                near.push(Reached {
+                near.push(BudgetAlert {
                     kind,
                     pid,
                     dimension,

@@ -3,10 +3,10 @@
 use contract::provider::{ErrorKind, ProviderError};
 use proto::budget::{BudgetNodeKind, Dimension};
 
-use super::tree::Reached;
+use super::tree::BudgetAlert;
 
 /// The refusal of a request.
-pub fn refusal(reached: &Reached) -> ProviderError {
+pub fn refusal(reached: &BudgetAlert) -> ProviderError {
     let used = amounts(reached.dimension, reached.spent, reached.limit);
     let under_way = match reached.under_way {
         0 => String::new(),
@@ -44,7 +44,7 @@ pub fn unknown(reason: &str) -> ProviderError {
 }
 
 /// Most of a limit is used.
-pub fn near(reached: &Reached) -> String {
+pub fn near(reached: &BudgetAlert) -> String {
     let used = amounts(reached.dimension, reached.spent, reached.limit);
     format!(
         "{} {} used up: {used}. {}",
@@ -70,7 +70,7 @@ pub fn unheld(model: &str, reported: bool) -> String {
     }
 }
 
-fn used_up(reached: &Reached) -> &'static str {
+fn used_up(reached: &BudgetAlert) -> &'static str {
     match reached.kind {
         BudgetNodeKind::Day => "The day's budget is used up",
         BudgetNodeKind::Project => "The project's budget for the day is used up",
@@ -78,7 +78,7 @@ fn used_up(reached: &Reached) -> &'static str {
     }
 }
 
-fn whose(reached: &Reached) -> &'static str {
+fn whose(reached: &BudgetAlert) -> &'static str {
     match reached.kind {
         BudgetNodeKind::Day => "The day's budget is",
         BudgetNodeKind::Project => "The project's budget for the day is",
@@ -87,7 +87,7 @@ fn whose(reached: &Reached) -> &'static str {
 }
 
 /// How a limit is raised, with a value that gives room.
-fn raise(reached: &Reached) -> String {
+fn raise(reached: &BudgetAlert) -> String {
     let more = reached.limit.max(reached.spent).saturating_mul(2);
     let (name, value) = match reached.dimension {
         Dimension::Money => ("usd", decimal(more)),

@@ -7,7 +7,7 @@ use proto::Failure;
 use proto::params::session::CreateParams;
 
 use super::checks::check_home;
-use crate::assembly::setup::{Bundle, Effort, ProfileChoice, Setup};
+use crate::assembly::setup::{Effort, PresetOptions, ProfileChoice, Setup};
 use crate::supervisor::agents::Parent;
 use crate::supervisor::load::SessionServices;
 
@@ -15,7 +15,7 @@ use crate::supervisor::load::SessionServices;
 pub(super) fn begin(
     services: &SessionServices,
     params: &CreateParams,
-    bundle: Option<&Bundle>,
+    bundle: Option<&PresetOptions>,
     cwd: &Path,
     brought: &[&str],
 ) -> Result<Setup, Failure> {
@@ -59,7 +59,7 @@ pub(super) fn pace(
     services: &SessionServices,
     params: &CreateParams,
     setup: &mut Setup,
-    bundle: Option<&Bundle>,
+    bundle: Option<&PresetOptions>,
     cwd: &Path,
 ) -> Result<(), Failure> {
     let bundle = bundle.filter(|_| params.options.effort.is_none());

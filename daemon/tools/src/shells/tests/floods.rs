@@ -90,7 +90,7 @@ async fn a_storm_of_carriage_returns_is_one_line() {
 }
 
 #[tokio::test]
-async fn of_looks_at_once_each_line_is_in_one() {
+async fn concurrent_reads_return_each_line_once() {
     let scene = Scene::new();
     let id = start(&scene, "for i in $(seq 2000); do echo \"<$i>\"; done").await;
     let mut all = String::new();

@@ -84,7 +84,7 @@ fn program_gets_no_sandbox_that_holds_less_than_the_settings_say() {
         assert!(around(SandboxStrength::Partial, true).is_ok());
         assert!(around(SandboxStrength::Full, false).is_ok());
     }
-    let everything = Layered {
+    let everything = RuleLayer {
         layer: Layer::User,
         rules: Rules {
             deny: vec!["Edit".to_owned()],

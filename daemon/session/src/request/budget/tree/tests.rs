@@ -29,7 +29,7 @@ fn join(
     root: &str,
     (limit, spent): (Budget, Spent),
 ) {
-    tree.join(&Joining {
+    tree.join(&JoiningSession {
         session,
         pid,
         root,
@@ -216,7 +216,7 @@ fn sub_agents_use_what_their_parents_may_and_no_more() {
     let mut tree = Tree::default();
     let [top, child, grandchild] = [(); 3].map(|()| SessionId::new());
     let join = |tree: &mut Tree, (session, above): (SessionId, Option<SessionId>), below: &_| {
-        tree.join(&Joining {
+        tree.join(&JoiningSession {
             session,
             pid: Pid(1),
             root: "/one",
