@@ -227,7 +227,7 @@ fn changed(altered: &BTreeMap<String, Option<String>>) -> Option<String> {
 
 /// Starts the command and waits for its end; its changes of the shell's state are kept.
 async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
-    let mut state = ShellState::begin(&context).await;
+    let mut state = ShellState::begin(&args.command, &context).await;
     let started = Instant::now();
     let child = match spawn(&args, None, &mut state, &context).await {
         Ok(child) => child,

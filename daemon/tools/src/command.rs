@@ -2,6 +2,8 @@
 //!
 //! Pure but for the look for a shell. Called by `bash`.
 
+mod stateless;
+
 use std::path::Path;
 
 use contract::Command;
@@ -9,6 +11,8 @@ use proto::Pid;
 use workspace::WritableDirs;
 
 use crate::lasting::{CommandStart, Environment};
+
+pub(crate) use stateless::is_stateless;
 
 /// Characters of a title.
 const TITLE_CHARS: usize = 80;
@@ -34,15 +38,18 @@ pub(crate) fn command(
     back: Option<&Path>,
 ) -> Command {
     let shell = start.shell;
-    let argv = match back.and_then(Path::to_str) {
-        Some(back) => vec![
-            shell.clone(),
-            "-c".to_owned(),
-            wrapped(back),
-            shell,
-            line.to_owned(),
-        ],
-        None => vec![shell, "-c".to_owned(), line.to_owned()],
+    let argv = match number {
+        Some(_) => vec![shell, "-c".to_owned(), line.to_owned()],
+        None => {
+            let line_of_shell = wrapped(back.and_then(Path::to_str));
+            vec![
+                shell.clone(),
+                "-c".to_owned(),
+                line_of_shell,
+                shell,
+                line.to_owned(),
+            ]
+        }
     };
     Command {
         argv,
@@ -57,18 +64,21 @@ pub(crate) fn command(
 }
 
 /// A line that runs its first argument as if it were the line itself, and then writes the shell's directory and its
-/// environment, separated by zero bytes.
+/// environment to `back`, separated by zero bytes.
 ///
 /// The trap preserves the exit code, and also runs after `exit` and `set -e`. If it does not run (`exec`, a trap of the
 /// line itself, a signal), the file stays empty. `>|` works despite `set -C`.
-fn wrapped(back: &str) -> String {
-    let write = format!(
-        "{{ command pwd -P && printf '\\0' && /usr/bin/env -0; }} >|{} 2>/dev/null || :",
-        quoted(back)
-    );
+fn wrapped(back: Option<&str>) -> String {
+    let trap = back.map(|back| {
+        let write = format!(
+            "{{ command pwd -P && printf '\\0' && /usr/bin/env -0; }} >|{} 2>/dev/null || :",
+            quoted(back)
+        );
+        format!("trap {} EXIT; ", quoted(&write))
+    });
     format!(
-        "trap {} EXIT; {LINE_VARIABLE}=$1; shift; eval \"${LINE_VARIABLE}\"",
-        quoted(&write)
+        "{}{LINE_VARIABLE}=$1; shift; eval \"${LINE_VARIABLE}\"",
+        trap.unwrap_or_default()
     )
 }
 

@@ -22,7 +22,7 @@ pub(super) struct ShellState {
 }
 
 impl ShellState {
-    /// For a command that changes nothing of the state: one in the background.
+    /// For a command that changes nothing of the state: one in the background, or one of which that is plain.
     pub(super) fn begin_only(context: &CallContext) -> Self {
         let base = command::environment(&context.env);
         let memory = Memory::of(&context.memory);
@@ -55,12 +55,13 @@ impl ShellState {
         }
     }
 
-    /// For a command whose end is read back.
-    pub(super) async fn begin(context: &CallContext) -> Self {
-        let context = context.clone();
+    /// For a command whose end is read back, if this line may change something.
+    pub(super) async fn begin(line: &str, context: &CallContext) -> Self {
+        let (line, context) = (line.to_owned(), context.clone());
         let begun = tokio::task::spawn_blocking(move || {
             let mut state = Self::begin_only(&context);
-            if state.memory.is_some() {
+            let is_stateless = command::is_stateless(&line, &state.start.env);
+            if state.memory.is_some() && !is_stateless {
                 // The shell writes it, so it must be writable in the sandbox.
                 let within = context.sandbox.as_ref().map(|sandbox| &sandbox.temp);
                 let dir = within.unwrap_or(&context.spill_dir);
