@@ -2,26 +2,34 @@
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::process::Command;
+use std::process::{Child, Command};
 
-/// Makes `command` a fork of this process that calls `stage`, which becomes a program or returns an exit code. Nothing is open
-/// there but the three standard descriptors, which are those of `command`; its program and arguments are not used.
+/// Starts `command` as a fork of this process that calls `stage`, which becomes a program or returns an exit code. Nothing is
+/// open there but the three standard descriptors, which are those of `command`: `stage` must bring no other one along. The
+/// program and arguments of `command` are not used.
 ///
 /// # Errors
-/// This process has threads: what they hold locked would stay so in a fork.
+/// It cannot be forked. On Linux also: this process has threads, and what they hold locked would stay so in a fork.
 #[allow(
     unsafe_code,
     reason = "the standard library has no other way into a child"
 )]
-pub fn fork_on_start(
-    command: &mut Command,
+pub fn fork(
+    mut command: Command,
     stage: impl Fn() -> i32 + Send + Sync + 'static,
-) -> io::Result<()> {
+) -> io::Result<Child> {
     #[cfg(target_os = "linux")]
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("a process with threads is not forked"));
     }
     let forked = move || {
+        #[cfg(target_os = "linux")]
+        for signal in 1..=LAST_SIGNAL {
+            // SAFETY: the handlers of the first process are of no use here; for what cannot be changed this does nothing.
+            unsafe {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+        }
         // SAFETY: what runs here uses no descriptor that it has not opened itself. One of these is the pipe by which
         // the standard library waits for an exec, which may come only when the other side has answered.
         unsafe {
@@ -33,5 +41,21 @@ pub fn fork_on_start(
     unsafe {
         command.pre_exec(forked);
     }
-    Ok(())
+    command.spawn()
+}
+
+/// Those after it have no handlers here.
+#[cfg(target_os = "linux")]
+const LAST_SIGNAL: i32 = 31;
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn process_with_threads_is_not_forked() {
+        // The runner of tests has threads itself.
+        let error = fork(Command::new("unused"), || 0).unwrap_err();
+        assert!(error.to_string().contains("threads"), "{error}");
+    }
 }

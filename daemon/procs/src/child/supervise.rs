@@ -56,9 +56,6 @@ pub(super) fn main(place: Placement) -> i32 {
 fn prepare(place: Placement) -> io::Result<(tokio::runtime::Runtime, StdStream)> {
     // Fails only for the leader of a process group. Then a user started us directly.
     let _ = setsid();
-    // Exec closes our own descriptors. The process that started the daemon may have left others
-    // open.
-    close_fds::set_fds_cloexec(3, &[]);
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{Signal, set_child_subreaper, set_parent_process_death_signal};
@@ -153,8 +150,7 @@ fn launch() -> io::Result<(Pid, UnixStream)> {
     second.stdin(Stdio::from(OwnedFd::from(theirs)));
     let holder = getpid();
     // Forked: to load a binary of this size takes longer than all that the stage does.
-    sandbox::fork_on_start(&mut second, move || exec::main(holder))?;
-    let second = second.spawn()?;
+    let second = sandbox::fork(second, move || exec::main(holder))?;
     let nothing = nothing()?;
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)?;
