@@ -79,6 +79,32 @@ fn a_restart_during_a_refresh_keeps_the_login() {
 }
 
 #[test]
+fn stop_of_the_daemon_waits_for_a_refresh() {
+    let house = house(&idle());
+    let closed = ProtectedServer::start();
+    // Less than half a minute counts as expired: each request wants a new one.
+    closed.authority().expires_in = 1;
+    closed.configure(&house);
+    logged_in(&house);
+    let refreshing = closed.refreshing.lock().expect("the refreshes");
+    let before = closed.authority().grants.len();
+    let testing = house.start(&["mcp", "test", "web"]);
+    until("a refresh", || {
+        (closed.authority().grants.len() > before).then_some(())
+    });
+    let stopping = house.start(&["daemon", "stop"]);
+    until("the end to begin", || {
+        house.daemon_log().contains("stopping").then_some(())
+    });
+    drop(refreshing);
+    let _ = stopping.done().expect_code(0);
+    let _ = testing.done();
+    assert!(stored(&house).contains(&closed.authority().refresh));
+    let tested = house.reasonix(&["mcp", "test", "web"]).expect_code(0);
+    assert!(tested.out.contains("ready"), "{tested:?}");
+}
+
+#[test]
 fn a_refresh_goes_to_no_address_where_others_could_read_it() {
     let house = house(&idle());
     let closed = ProtectedServer::start();

@@ -112,6 +112,16 @@ pub async fn close(stop: &CancellationToken, serving: JoinHandle<()>, budget: Bu
     let _ = timeout(part, serving).await;
 }
 
+/// Waits for refreshes of logins that are on their way: an answer may hold the only token that still counts.
+pub async fn keep_logins(logins: &mcp::Logins, budget: Budget) {
+    let part = budget.part(CLIENTS, RUNTIME_KEPT);
+    if timeout(part, logins.refreshes_ended()).await.is_err() {
+        tracing::warn!(
+            "a refresh of a login to an MCP server is given up: it may have to be done again"
+        );
+    }
+}
+
 /// Ends the process where its orderly end does not come: a thread that hangs must not make a stop last for ever.
 pub fn guard() {
     let guard = std::thread::Builder::new().name("end".into());

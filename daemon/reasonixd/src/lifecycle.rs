@@ -302,6 +302,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     store_stop_request(&daemon, leave);
     ending::end(leave, gate, &daemon.supervisor, &daemon.procs, budget).await;
     ending::close(&stop, serving, budget).await;
+    ending::keep_logins(&daemon.mcp_logins, budget).await;
     drop(temporary);
     tracing::info!("stopped");
     Ok(())

@@ -19,6 +19,7 @@ use rmcp::transport::auth::{
     AuthError, AuthorizationCallback, AuthorizationManager, OAuthClientConfig,
 };
 use sha2::{Digest as _, Sha256};
+use tokio_util::task::TaskTracker;
 
 use self::address::{browser_state, check_endpoints, check_redirect, safe_address};
 pub(crate) use self::client::LoginClient;
@@ -106,6 +107,7 @@ pub struct Logins {
     inner: Mutex<Inner>,
     /// Held while the store is written: memory and store change in the same order.
     writing: Mutex<()>,
+    refreshes: TaskTracker,
 }
 
 impl Logins {
@@ -116,7 +118,14 @@ impl Logins {
             store,
             inner: Mutex::default(),
             writing: Mutex::default(),
+            refreshes: TaskTracker::new(),
         })
+    }
+
+    /// Resolves when no refresh is on its way, and no request begins another one: the daemon ends.
+    pub async fn refreshes_ended(&self) {
+        self.refreshes.close();
+        self.refreshes.wait().await;
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -318,7 +327,8 @@ impl Logins {
             let configured = manager.configure_client(client.with_client_secret(secret));
             configured.map_err(|error| reason(&error))?;
         }
-        Ok(LoginClient::new(client, manager))
+        let refreshes = self.refreshes.clone();
+        Ok(LoginClient::new(client, manager, refreshes))
     }
 }
 

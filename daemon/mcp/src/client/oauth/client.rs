@@ -1,7 +1,7 @@
 //! The client that sends the tokens of a login with each request.
 //!
 //! It differs from the SDK's own in one point: a refresh goes on when the request that began it is dropped, as by a restart of
-//! the server's entry. Its answer may hold the only refresh token that is still of use.
+//! the server's entry, for a minute at most. Its answer may hold the only refresh token that is still of use.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,8 +17,10 @@ use rmcp::transport::streamable_http_client::{
 };
 use tokio::sync::Mutex;
 use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
 
 use super::SERVERS_MAX;
+use super::record::access_token;
 use crate::client::http::EVENT_MAX;
 
 type Answer<T> = Result<T, StreamableHttpError<reqwest::Error>>;
@@ -28,29 +30,42 @@ type Answer<T> = Result<T, StreamableHttpError<reqwest::Error>>;
 pub(crate) struct LoginClient {
     client: reqwest::Client,
     manager: Arc<Mutex<AuthorizationManager>>,
+    /// All refreshes of the daemon.
+    refreshes: TaskTracker,
 }
 
 impl LoginClient {
-    pub(super) fn new(client: reqwest::Client, manager: AuthorizationManager) -> Self {
+    pub(super) fn new(
+        client: reqwest::Client,
+        manager: AuthorizationManager,
+        refreshes: TaskTracker,
+    ) -> Self {
         Self {
             client,
             manager: Arc::new(Mutex::new(manager)),
+            refreshes,
         }
     }
 
     /// The token to send now, refreshed if it ends soon or is `refused`. `None`: there is no login, or none of use any more.
     async fn token(&self, refused: Option<String>) -> Answer<Option<String>> {
-        let manager = Arc::clone(&self.manager);
-        let asking = tokio::spawn(async move {
-            let manager = manager.lock().await;
-            let token = timeout(SERVERS_MAX, manager.get_access_token()).await;
-            let token = token.unwrap_or_else(|_| Err(late()))?;
-            if refused.is_none_or(|refused| refused != token) {
-                return Ok(token);
-            }
-            let refreshed = timeout(SERVERS_MAX, manager.refresh_token()).await;
-            refreshed.unwrap_or_else(|_| Err(late()))?;
-            manager.get_access_token().await
+        // A request that is dropped before its turn leaves nothing behind.
+        let manager = Arc::clone(&self.manager).lock_owned().await;
+        if self.refreshes.is_closed() {
+            return Err(AuthError::InternalError("the daemon stops".to_owned()).into());
+        }
+        let asking = self.refreshes.spawn(async move {
+            let refreshed = async {
+                let token = manager.get_access_token().await?;
+                if refused.is_none_or(|refused| refused != token) {
+                    return Ok(token);
+                }
+                let refreshed = manager.refresh_token().await?;
+                access_token(&refreshed).ok_or(AuthError::AuthorizationRequired)
+            };
+            timeout(SERVERS_MAX, refreshed)
+                .await
+                .unwrap_or_else(|_| Err(late()))
         });
         let ended = |error| Err(AuthError::InternalError(format!("{error}")));
         match asking.await.unwrap_or_else(ended) {

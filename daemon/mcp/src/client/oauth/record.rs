@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError};
 use async_trait::async_trait;
 use contract::Secret;
 use rmcp::transport::auth::{
-    AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials,
+    AuthError, CredentialRefreshGuard, CredentialStore, OAuthTokenResponse, StoredCredentials,
 };
 use serde::{Deserialize, Serialize};
 
@@ -33,17 +33,25 @@ pub(super) struct Tokens {
 
 impl Record {
     pub fn tokens(&self) -> Tokens {
-        // The SDK's type has no public way to its texts but its serialization.
-        let tokens = serde_json::to_value(&self.credentials.token_response).unwrap_or_default();
-        let token = |name: &str| {
-            let text = tokens.get(name)?.as_str()?;
-            (!text.is_empty()).then(|| text.to_owned())
-        };
+        let response = self.credentials.token_response.as_ref();
+        let token = |name: &str| response.and_then(|response| token(response, name));
         Tokens {
             access: token("access_token"),
             refresh: token("refresh_token"),
         }
     }
+}
+
+/// The token for requests in an answer of an authorization server.
+pub(super) fn access_token(response: &OAuthTokenResponse) -> Option<String> {
+    token(response, "access_token")
+}
+
+fn token(response: &OAuthTokenResponse, name: &str) -> Option<String> {
+    // The SDK's type has no public way to its texts but its serialization.
+    let tokens = serde_json::to_value(response).unwrap_or_default();
+    let text = tokens.get(name)?.as_str()?;
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// A record, and its texts that no log may show.
