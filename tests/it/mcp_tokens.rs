@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use testkit::model::{Answer, Model, Request, Script};
-use tests::{House, until};
+use tests::{House, Running, until};
 
 use crate::mcp::{calling, result_of, servers};
 use crate::mcp_login::{ProtectedServer, begun, get, logged_in, sent_back, stored};
@@ -55,25 +55,37 @@ fn a_logout_during_a_refresh_leaves_no_tokens_here_and_none_at_the_server() {
     assert!(!stored(&house).contains("canary"), "{}", stored(&house));
 }
 
-#[test]
-fn a_restart_during_a_refresh_keeps_the_login() {
-    let house = house(&idle());
+/// Logs in to a server whose tokens expire at once: each request refreshes them.
+fn logged_in_with_expiring_tokens(house: &House) -> ProtectedServer {
     let closed = ProtectedServer::start();
-    // Less than half a minute counts as expired: each request wants a new one.
+    // Less than half a minute counts as expired.
     closed.authority().expires_in = 1;
-    closed.configure(&house);
-    logged_in(&house);
-    let refreshing = closed.refreshing.lock().expect("the refreshes");
+    closed.configure(house);
+    logged_in(house);
+    closed
+}
+
+/// Starts a request, and waits until the server has got its refresh, whose answer it holds back.
+fn refreshing(house: &House, closed: &ProtectedServer) -> Running {
     let before = closed.authority().grants.len();
     let testing = house.start(&["mcp", "test", "web"]);
     until("a refresh", || {
         (closed.authority().grants.len() > before).then_some(())
     });
+    testing
+}
+
+#[test]
+fn a_restart_during_a_refresh_keeps_the_login() {
+    let house = house(&idle());
+    let closed = logged_in_with_expiring_tokens(&house);
+    let held_back = closed.refreshing.lock().expect("the refreshes");
+    let testing = refreshing(&house, &closed);
     // The server has given new tokens, and refreshes with those before them no more. Nobody waits for its answer now.
     let restarted = house.reasonix(&["mcp", "restart", "web"]);
     let _ = restarted.expect_code(0);
     let _ = testing.done();
-    drop(refreshing);
+    drop(held_back);
     let tested = house.reasonix(&["mcp", "test", "web"]).expect_code(0);
     assert!(tested.out.contains("ready"), "{tested:?}");
 }
@@ -81,22 +93,14 @@ fn a_restart_during_a_refresh_keeps_the_login() {
 #[test]
 fn stop_of_the_daemon_waits_for_a_refresh() {
     let house = house(&idle());
-    let closed = ProtectedServer::start();
-    // Less than half a minute counts as expired: each request wants a new one.
-    closed.authority().expires_in = 1;
-    closed.configure(&house);
-    logged_in(&house);
-    let refreshing = closed.refreshing.lock().expect("the refreshes");
-    let before = closed.authority().grants.len();
-    let testing = house.start(&["mcp", "test", "web"]);
-    until("a refresh", || {
-        (closed.authority().grants.len() > before).then_some(())
-    });
+    let closed = logged_in_with_expiring_tokens(&house);
+    let held_back = closed.refreshing.lock().expect("the refreshes");
+    let testing = refreshing(&house, &closed);
     let stopping = house.start(&["daemon", "stop"]);
     until("the end to begin", || {
         house.daemon_log().contains("stopping").then_some(())
     });
-    drop(refreshing);
+    drop(held_back);
     let _ = stopping.done().expect_code(0);
     let _ = testing.done();
     assert!(stored(&house).contains(&closed.authority().refresh));
@@ -107,10 +111,7 @@ fn stop_of_the_daemon_waits_for_a_refresh() {
 #[test]
 fn a_refresh_goes_to_no_address_where_others_could_read_it() {
     let house = house(&idle());
-    let closed = ProtectedServer::start();
-    closed.authority().expires_in = 1;
-    closed.configure(&house);
-    logged_in(&house);
+    let closed = logged_in_with_expiring_tokens(&house);
     // Reached like another machine: neither HTTPS nor one of the names of this one.
     let elsewhere = TcpListener::bind("127.0.0.2:0").expect("a port");
     let address = elsewhere.local_addr().expect("its address");
@@ -125,8 +126,8 @@ fn a_refresh_goes_to_no_address_where_others_could_read_it() {
         }
     });
     closed.authority().token_endpoint = Some(format!("http://{address}/token"));
-    // The next daemon looks at the metadata again.
-    house.kill_daemon();
+    // The next daemon looks at the metadata again. A kill could lose a refresh that is on its way.
+    let _ = house.reasonix(&["daemon", "stop"]).expect_code(0);
     let tested = house.reasonix(&["mcp", "test", "web"]).expect_code(1);
     assert_eq!(*came.lock().expect("what came"), "");
     let words = format!("{}{}", tested.out, tested.err);
@@ -206,7 +207,8 @@ fn a_client_that_was_registered_by_hand_logs_in_and_its_secret_is_a_variable() {
     assert!(tested.out.contains("ready"), "{tested:?}");
     let _ = house.reasonix(&["mcp", "logout", "web"]).expect_code(0);
     let revoked = closed.authority().revoked.clone().unwrap_or_default();
-    assert_eq!(revoked.len(), 2, "{revoked:?}");
+    // Those of a refresh that was on its way come on top.
+    assert!(revoked.len() >= 2, "{revoked:?}");
 }
 
 #[test]

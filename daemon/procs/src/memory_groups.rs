@@ -22,7 +22,7 @@ const OURS: &str = "reasonix-";
 /// The files of a kind of groups.
 struct GroupKind {
     limit: &'static str,
-    /// Takes a process before its program starts.
+    /// A new process writes itself to this file, before its program starts.
     members: &'static str,
     /// With a line `oom_kill <count>`.
     events: &'static str,
@@ -41,7 +41,7 @@ static SECOND: GroupKind = GroupKind {
 };
 static FIRST: GroupKind = GroupKind {
     limit: "memory.limit_in_bytes",
-    // Takes one thread, and then such a process has no other. For `cgroup.procs` the kernel stops all starts and ends of
+    // Moves one thread, and a new process has only one. For `cgroup.procs` the kernel first blocks all starts and ends of
     // processes, which takes 10 ms (`cgroup_attach_lock` in `kernel/cgroup/cgroup.c`).
     members: "tasks",
     events: "memory.oom_control",

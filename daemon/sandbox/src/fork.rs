@@ -1,4 +1,4 @@
-//! Going on in a fork of this process instead of in another program.
+//! Runs code in a fork of this process.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -25,26 +25,26 @@ pub fn fork(
     let forked = move || {
         #[cfg(target_os = "linux")]
         for signal in 1..=LAST_SIGNAL {
-            // SAFETY: the handlers of the first process are of no use here; for what cannot be changed this does nothing.
+            // SAFETY: only sets defaults. For KILL and STOP, which cannot be changed, it does nothing.
             unsafe {
                 libc::signal(signal, libc::SIG_DFL);
             }
         }
-        // SAFETY: what runs here uses no descriptor that it has not opened itself. One of these is the pipe by which
-        // the standard library waits for an exec, which may come only when the other side has answered.
+        // SAFETY: the code after this uses only descriptors that it opens itself. This also closes the pipe with which
+        // the standard library waits for an exec: `stage` may have to talk to this process before its exec.
         unsafe {
             close_fds::close_open_fds(3, &[]);
         }
         std::process::exit(stage())
     };
-    // SAFETY: this process has one thread, so its memory and locks are in a state that a fork can go on with.
+    // SAFETY: this process has one thread, so no lock is held in the fork by a thread that does not exist there.
     unsafe {
         command.pre_exec(forked);
     }
     command.spawn()
 }
 
-/// Those after it have no handlers here.
+/// The last standard signal. Real-time signals have no handlers here.
 #[cfg(target_os = "linux")]
 const LAST_SIGNAL: i32 = 31;
 

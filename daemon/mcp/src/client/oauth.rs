@@ -122,7 +122,7 @@ impl Logins {
         })
     }
 
-    /// Resolves when no refresh is on its way, and no request begins another one: the daemon ends.
+    /// Lets no request start another refresh, and waits for those that are running. Called when the daemon stops.
     pub async fn refreshes_ended(&self) {
         self.refreshes.close();
         self.refreshes.wait().await;

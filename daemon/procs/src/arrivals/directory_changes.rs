@@ -62,7 +62,7 @@ impl DirectoryChanges {
 
 impl Drop for DirectoryChanges {
     fn drop(&mut self) {
-        // The kernel waits for the readers of all its watches, which takes 15 ms. A command has not ended before.
+        // Takes about 15 ms, as the kernel waits for all readers of the watches. The end of a command does not wait for it.
         if let (Some(inotify), Ok(runtime)) = (self.inotify.take(), Handle::try_current()) {
             runtime.spawn_blocking(move || drop(inotify));
         }

@@ -22,7 +22,7 @@ pub(super) struct ShellState {
 }
 
 impl ShellState {
-    /// For a command that changes nothing of the state: one in the background, or one of which that is plain.
+    /// For a command that cannot change the state: one in the background, or a stateless line.
     pub(super) fn begin_only(context: &CallContext) -> Self {
         let base = command::environment(&context.env);
         let memory = Memory::of(&context.memory);

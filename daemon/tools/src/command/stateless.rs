@@ -1,15 +1,15 @@
-//! Whether a line surely leaves the shell's directory and variables as they are, so that nobody has to ask the shell.
+//! Decides whether a command line can change the shell's directory or variables. If it cannot, they are not read back.
 //!
-//! Pure. Reads no quotes: what may begin a command in any reading of the line is looked at, and whatever is not plain counts
-//! as a change.
+//! Pure. Does not parse quotes: every place where a command could begin is checked, and anything unusual counts as a change.
 
 use crate::lasting::Environment;
 
-/// What a line may have besides letters, digits and blanks. No expansion, group, escape, comment or definition can be made of
-/// these.
+/// The characters that a line may have besides ASCII letters and digits. They cannot form an expansion, a group, an escape, a
+/// comment or a definition.
 const PLAIN: &str = " \t\n_-./:,@%+=^*?[]'\"&|;<>";
 
-/// Words of `bash` that are no programs and may change something, or begin another command (`compgen -bk` of 5.2).
+/// Builtins and keywords that can change the shell's state or begin another command (`compgen -bk` of bash 5.2, and `chdir`
+/// of dash).
 const SHELL_WORDS: [&str; 73] = [
     ".",
     ":",
@@ -88,7 +88,7 @@ const SHELL_WORDS: [&str; 73] = [
 
 /// Whether `line` changes neither the directory nor a variable of a shell that starts with `env`.
 pub(crate) fn is_stateless(line: &str, env: &Environment) -> bool {
-    // Functions of the environment may have any name, and such a file may define more.
+    // Exported functions can have any name, and these files can define more.
     let defines = |name: &String| {
         name.starts_with("BASH_FUNC_") || matches!(name.as_str(), "BASH_ENV" | "ENV")
     };
