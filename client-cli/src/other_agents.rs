@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_named_is_accepted_and_what_it_is_named_for_is_not() {
+    fn hints_for_other_agents_commands_name_existing_ones() {
         let command = crate::command();
         let known = |name: &str| command.find_subcommand(name).is_some();
         for (foreign, ours) in COMMANDS {

@@ -116,7 +116,7 @@ pub fn table<const N: usize>(heads: [Head; N], rows: &[[String; N]]) -> Result<(
 }
 
 /// A path for people: relative if it is below the current directory.
-pub fn from_here(path: &str) -> String {
+pub fn relative_to_current_dir(path: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let below = Path::new(path).strip_prefix(&here);
     below.map_or_else(|_| path.to_owned(), |path| path.display().to_string())

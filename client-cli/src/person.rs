@@ -12,7 +12,7 @@ use crate::exit::{self, Error};
 use crate::messages::common::Msg;
 use crate::output;
 use crate::signals::{OsSignal, Signals};
-use crate::terminal::Hidden;
+use crate::terminal::EchoOffGuard;
 
 /// Whoever sits there.
 pub struct TerminalUser {
@@ -83,7 +83,9 @@ impl TerminalUser {
 
     async fn asked(&mut self, prompt: &str, hidden: bool) -> Result<String, Error> {
         let guard = match hidden {
-            true => Some(Hidden::start().map_err(|source| Error::io(say!(Msg::DoHide), source))?),
+            true => {
+                Some(EchoOffGuard::start().map_err(|source| Error::io(say!(Msg::DoHide), source))?)
+            }
             false => None,
         };
         if io::stdin().is_terminal() {

@@ -101,7 +101,7 @@ impl Transcript {
                 }
                 entry_pieces(entry)
             }
-            Change::Grown(id, from) => {
+            Change::TextGrowth(id, from) => {
                 let entry = self.transcript.entry(id).map(|entry| &entry.kind);
                 let Some(EntryKind::Answer { text, .. }) = entry else {
                     return Vec::new();

@@ -134,7 +134,7 @@ pub fn utf8(path: &Path) -> Result<String, Error> {
 /// The session of a directory that was active last.
 pub async fn last_session(client: &Client, cwd: &str) -> Result<SessionSummary, Error> {
     let last = last_if_any(client, cwd).await?;
-    last.ok_or_else(|| none_yet(cwd))
+    last.ok_or_else(|| no_session_error(cwd))
 }
 
 /// The same for a caller that creates one if there is none: `None` only if that is certain.
@@ -143,7 +143,7 @@ pub async fn last_if_any(client: &Client, cwd: &str) -> Result<Option<SessionSum
 }
 
 /// The error for a directory without a session.
-pub fn none_yet(cwd: &str) -> Error {
+pub fn no_session_error(cwd: &str) -> Error {
     Error::usage(say!(Msg::NoSessionHere, cwd), say!(Msg::NoSessionHereHint))
 }
 

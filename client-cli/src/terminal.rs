@@ -90,11 +90,11 @@ impl Lines {
 }
 
 /// A terminal that does not echo typed input, until this is dropped.
-pub struct Hidden {
+pub struct EchoOffGuard {
     before: Option<Termios>,
 }
 
-impl Hidden {
+impl EchoOffGuard {
     /// Turns off the echo of standard input from now on.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl Hidden {
     }
 }
 
-impl Drop for Hidden {
+impl Drop for EchoOffGuard {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
             // Input typed since the last line, perhaps part of a key, is not left for the shell. It is all that can be

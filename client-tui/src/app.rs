@@ -27,10 +27,10 @@ use crate::model::{Dialog, LaunchContext, Link, Model, ViewOptions};
 use crate::perform::paths;
 use crate::render::Cache;
 use crate::screen::Screen;
-use crate::terminal::{self, Out, Surroundings, Terminal};
+use crate::terminal::{self, Terminal, TerminalEnvironment, UnbufferedStdout};
 use crate::view::transcript::{Below, Printed};
 use crate::{clipboard, editor, render, update};
-use overview::Pace;
+use overview::OverviewRefresh;
 use settings::Settings;
 use tasks::ours;
 
@@ -101,9 +101,9 @@ struct App {
     model: Model,
     cache: Cache,
     printed: Printed,
-    screen: Screen<Out>,
+    screen: Screen<UnbufferedStdout>,
     terminal: Terminal,
-    surroundings: Surroundings,
+    surroundings: TerminalEnvironment,
     input: Input,
     signals: Signals,
     sender: mpsc::Sender<Event>,
@@ -111,7 +111,7 @@ struct App {
     /// Who follows the session.
     follower: Option<AbortHandle>,
     /// How often the overview of all sessions is wanted.
-    pace: watch::Sender<Pace>,
+    pace: watch::Sender<OverviewRefresh>,
     /// Who keeps the overview.
     watcher: Option<AbortHandle>,
     /// It, and calls on their way.
@@ -129,7 +129,7 @@ struct App {
 impl App {
     async fn start(options: Options) -> io::Result<Self> {
         let settings = Settings::read(&options.client, &options.cwd).await;
-        let surroundings = Surroundings::read();
+        let surroundings = TerminalEnvironment::read();
         let look = settings.look(&surroundings, terminal::size()?, options.fullscreen);
         let template = options.template;
         let place = LaunchContext {
@@ -163,7 +163,7 @@ impl App {
             sender,
             events,
             follower: None,
-            pace: watch::Sender::new(Pace::Off),
+            pace: watch::Sender::new(OverviewRefresh::Off),
             watcher: None,
             tasks: JoinSet::new(),
             below: None,
@@ -191,7 +191,7 @@ impl App {
             if let Some(leave) = left {
                 return Ok(leave);
             }
-            let pace = Pace::of(&self.model);
+            let pace = OverviewRefresh::of(&self.model);
             self.pace
                 .send_if_modified(|now| std::mem::replace(now, pace) != pace);
             left = self.turn().await?;

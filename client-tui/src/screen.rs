@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use drawn::{Drawn, draw_panel};
 pub use paint::Depth;
 use paint::Row;
-use printed::Remembered;
-use resized::Above;
+use printed::PrintedRow;
+use resized::RowsAbove;
 
 use crate::terminal::{KEYS_OFF, KEYS_ON};
 use crate::view::Panel;
@@ -62,11 +62,11 @@ pub struct Screen<W: Write> {
     doubt: Doubt,
     /// Rows of the screen when the inline viewport was drawn last.
     rows_before: usize,
-    above: Above,
+    above: RowsAbove,
     /// Lines that the next frame prints again, and the part that they begin with.
     again: Option<(Option<PartIndex>, Vec<PrintedLine>)>,
     /// The lines above the viewport, the newest last.
-    printed: VecDeque<Remembered>,
+    printed: VecDeque<PrintedRow>,
     /// Whether the alternate screen is shown, for who restores the terminal after a panic.
     covered: Arc<AtomicBool>,
 }
@@ -86,7 +86,7 @@ impl<W: Write> Screen<W> {
             cover_wanted: false,
             doubt: Doubt::None,
             rows_before: usize::from(rows.max(1)),
-            above: Above::unknown(rows.max(1).into()),
+            above: RowsAbove::unknown(rows.max(1).into()),
             again: None,
             printed: VecDeque::new(),
             covered: Arc::new(AtomicBool::new(false)),
@@ -115,7 +115,7 @@ impl<W: Write> Screen<W> {
             self.draw_cover(panel, &mut bytes);
         } else {
             let mut lines = self.again(&mut bytes);
-            lines.extend(above.into_iter().map(Remembered::from));
+            lines.extend(above.into_iter().map(PrintedRow::from));
             self.print(lines, panel, &mut bytes);
         }
         self.flush(bytes)
@@ -203,12 +203,12 @@ impl<W: Write> Screen<W> {
         let cover_wanted = std::mem::take(&mut self.cover_wanted);
         self.switch(&mut bytes);
         let mut lines = self.again(&mut bytes);
-        lines.extend(above.into_iter().map(Remembered::from));
+        lines.extend(above.into_iter().map(PrintedRow::from));
         self.print(lines, &Panel::default(), &mut bytes);
         bytes.push_str("\r\x1b[?25h");
         self.inline = Drawn::default();
         self.printed.clear();
-        self.above = Above::unknown(self.rows);
+        self.above = RowsAbove::unknown(self.rows);
         self.cover_wanted = cover_wanted;
         self.flush(bytes)
     }
@@ -260,7 +260,7 @@ impl<W: Write> Screen<W> {
     }
 
     /// Moves to where everything is redrawn. Returns the lines to print again there.
-    fn again(&mut self, bytes: &mut String) -> Vec<Remembered> {
+    fn again(&mut self, bytes: &mut String) -> Vec<PrintedRow> {
         let Some((from, again)) = self.again.take() else {
             self.settle_doubt(false, bytes);
             return Vec::new();
@@ -271,11 +271,11 @@ impl<W: Write> Screen<W> {
         let kept = over.take_while(|row| row.begins.is_none() || row.begins != from);
         let mut lines = printed::broken(kept, self.columns);
         self.settle_doubt(true, bytes);
-        lines.extend(again.into_iter().map(Remembered::from));
+        lines.extend(again.into_iter().map(PrintedRow::from));
         lines
     }
 
-    fn print(&mut self, lines: Vec<Remembered>, panel: &Panel, bytes: &mut String) {
+    fn print(&mut self, lines: Vec<PrintedRow>, panel: &Panel, bytes: &mut String) {
         let size = (self.columns, self.rows);
         let mut rows = Vec::with_capacity(lines.len());
         for mut line in lines {

@@ -20,7 +20,7 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use tokio::sync::Notify;
 
 pub use bytes::{BELL, KEYS_OFF, KEYS_ON, notify, title};
-pub use surroundings::Surroundings;
+pub use surroundings::TerminalEnvironment;
 
 use crate::screen::Screen;
 
@@ -81,9 +81,12 @@ impl Terminal {
     /// # Errors
     ///
     /// The size is not known.
-    pub fn screen(&self, surroundings: &Surroundings) -> io::Result<Screen<Out>> {
+    pub fn screen(
+        &self,
+        surroundings: &TerminalEnvironment,
+    ) -> io::Result<Screen<UnbufferedStdout>> {
         let (columns, rows) = size()?;
-        let mut screen = Screen::new(Out, columns, rows);
+        let mut screen = Screen::new(UnbufferedStdout, columns, rows);
         screen.colours = surroundings.colours;
         screen.reflows = surroundings.reflows;
         screen.plain = surroundings.plain;
@@ -104,7 +107,7 @@ impl Terminal {
             crossterm::terminal::disable_raw_mode()?;
         }
         crossterm::terminal::enable_raw_mode()?;
-        Out.write_all(bytes::enter(self.state.options, again).as_bytes())
+        UnbufferedStdout.write_all(bytes::enter(self.state.options, again).as_bytes())
     }
 
     /// Restores it. May be called any number of times. The screen must have left before.
@@ -164,7 +167,7 @@ impl State {
             return;
         }
         let covered = self.covered.swap(false, Ordering::SeqCst);
-        let _ = Out.write_all(bytes::restore(self.options, covered).as_bytes());
+        let _ = UnbufferedStdout.write_all(bytes::restore(self.options, covered).as_bytes());
         let _ = crossterm::terminal::disable_raw_mode();
     }
 }
@@ -196,7 +199,7 @@ fn hook() {
             let current = CURRENT.try_lock().ok().and_then(|state| state.clone());
             if let Some(state) = current {
                 state.restore();
-                let _ = Out.write_all(b"\r\n\x1b[J");
+                let _ = UnbufferedStdout.write_all(b"\r\n\x1b[J");
             }
             report(what);
             PANICKED.notify_one();
@@ -257,9 +260,9 @@ fn hung_up(input: impl AsFd) -> bool {
 
 /// Standard output without a buffer: a frame is one write.
 #[derive(Clone, Copy, Debug)]
-pub struct Out;
+pub struct UnbufferedStdout;
 
-impl Write for Out {
+impl Write for UnbufferedStdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             match rustix::io::write(stdio::stdout(), bytes) {

@@ -117,7 +117,7 @@ pub fn names_program(name: &str) -> bool {
 
 /// Whether what only reads runs without this variable: all that name programs, but for `PATH` and `SHELL`.
 #[must_use]
-pub fn scrubbed_for_readers(name: &str) -> bool {
+pub fn is_unset_for_read_only_commands(name: &str) -> bool {
     names_program(name) && !matches!(name, "PATH" | "SHELL")
 }
 
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_names_a_program_is_known_and_what_does_not_is_left() {
+    fn variables_that_name_a_program_are_recognised_and_others_are_not() {
         for name in [
             "KUBECONFIG",
             "PIP_INDEX_URL",
@@ -163,7 +163,10 @@ mod tests {
             "LESSOPEN",
             "RUSTC_WRAPPER",
         ] {
-            assert!(names_program(name) && scrubbed_for_readers(name), "{name}");
+            assert!(
+                names_program(name) && is_unset_for_read_only_commands(name),
+                "{name}"
+            );
         }
         for name in [
             "HOME",
@@ -177,6 +180,6 @@ mod tests {
         ] {
             assert!(!names_program(name), "{name}");
         }
-        assert!(names_program("PATH") && !scrubbed_for_readers("PATH"));
+        assert!(names_program("PATH") && !is_unset_for_read_only_commands("PATH"));
     }
 }

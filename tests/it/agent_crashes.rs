@@ -11,7 +11,7 @@ use tests::{House, until};
 
 use crate::agent_worktrees::{AGENT, repository, worktrees};
 use crate::scripted::house;
-use crate::sim::Dice;
+use crate::sim::SimRng;
 
 const AGENTS: usize = 4;
 /// The one that works in a worktree.
@@ -90,7 +90,7 @@ fn kills(stretches: std::ops::Range<usize>) {
     for stretch in stretches {
         let length = RECORDS / MOMENTS;
         let seed = u64::try_from(stretch).expect("a small number");
-        let moment = stretch * length + 1 + Dice(seed).roll(length);
+        let moment = stretch * length + 1 + SimRng(seed).roll(length);
         killed_at(moment);
     }
 }

@@ -204,7 +204,7 @@ fn result_of_commands(commands: &[&str], prepare: &dyn Fn(&House)) -> (House, St
 }
 
 #[test]
-fn what_git_does_not_show_keeps_a_worktree_and_is_named() {
+fn worktree_with_work_hidden_from_git_status_is_kept_and_the_work_is_named() {
     let commit = "git commit -q --allow-empty -m other";
     let cases = [
         // Where nothing else is in it: the directory of a submodule.
@@ -426,7 +426,7 @@ fn worktree_runs_nothing_that_the_repository_names() {
 }
 
 #[test]
-fn what_keeps_a_worktree_from_being_made_is_said_plainly() {
+fn failed_worktree_creation_for_an_agent_reports_the_cause() {
     let model = with_calls(&[]);
     let house = house(&model);
     house.files(AGENT);

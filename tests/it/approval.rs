@@ -27,7 +27,7 @@ fn touching() -> Script {
 }
 
 #[tokio::test]
-async fn one_answers_and_all_others_see_who_it_was() {
+async fn first_approval_answer_counts_and_is_recorded_with_its_client() {
     let house = House::playing(&touching());
     house.daemon();
     let one = house.client("one", Role::Drive).await;
@@ -390,7 +390,7 @@ async fn an_edit_that_is_allowed_after_the_daemon_died_is_made() {
 }
 
 #[tokio::test]
-async fn what_somebody_changed_while_the_daemon_was_dead_is_not_written_over() {
+async fn approved_edit_fails_if_the_file_changed_while_the_daemon_was_dead() {
     let (house, client, pid, open) = asks_about_an_edit().await;
     house.kill_daemon_and_parent();
     // As long as before: its length says nothing.

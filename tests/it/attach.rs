@@ -69,7 +69,7 @@ async fn a_turn_ends_although_its_client_was_killed() {
 }
 
 #[tokio::test]
-async fn who_attaches_in_the_middle_of_an_answer_sees_every_word_once() {
+async fn client_attached_during_an_answer_gets_every_word_exactly_once() {
     let words: String = (0..400).map(|number| format!("word{number} ")).collect();
     let house = House::playing(
         &Script::new()

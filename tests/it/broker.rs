@@ -121,7 +121,7 @@ async fn forty_sessions_wait_out_rate_limits_together_and_all_are_served() {
 }
 
 #[test]
-fn who_waits_too_long_for_its_turn_fails_once_and_is_not_queued_again() {
+fn request_queued_too_long_fails_without_being_queued_again() {
     let gate = Gate::new();
     let model = Model::start([Answer::text("Slow.").held(Place::Before, &gate)]);
     let house = House::new();

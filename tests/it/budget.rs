@@ -69,7 +69,7 @@ fn notices(ran: &crate::scripted::RunOutput, words: &str) -> usize {
 }
 
 #[test]
-fn what_crosses_a_budget_is_the_last_that_is_sent_and_a_raise_goes_on() {
+fn request_that_exceeds_the_budget_is_the_last_until_the_budget_is_raised() {
     let model = model(|number| number < 40);
     let house = house(&model, "");
     let first = run(&house, &["--budget-tokens", "2.5k"], "Look around.");
@@ -130,7 +130,7 @@ fn what_crosses_a_budget_is_the_last_that_is_sent_and_a_raise_goes_on() {
 }
 
 #[test]
-fn a_day_is_shared_by_all_sessions_and_outlives_them_and_the_daemon() {
+fn day_budget_covers_all_sessions_and_survives_deletion_and_restart() {
     let model = model(|_| false);
     let house = house(&model, "[budget.day]\nusd = 0.003\n");
     let one = run(&house, &[], "One.").expect(0, "completed");

@@ -477,7 +477,7 @@ fn a_running_summary_is_visible_and_can_be_stopped() {
 }
 
 #[test]
-fn what_people_are_shown_stays_as_it_was_when_the_model_is_shown_less() {
+fn shortening_the_models_context_leaves_export_and_logs_complete() {
     const FILES: usize = 16;
     let model = Model::start(Script::by(|request: &Request| {
         let read = request.answered();

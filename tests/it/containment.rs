@@ -213,7 +213,7 @@ fn nothing_is_left_of_a_daemon_killed_with_its_parent() {
 }
 
 #[test]
-fn what_a_call_leaves_is_gone_before_its_session_is_closed() {
+fn processes_left_by_a_call_are_killed_when_the_session_is_closed() {
     let marks = Marks::of(6, 0);
     let command = format!(
         "setsid sh -c 'trap \"\" TERM; sleep {nap}; :' & (setsid sleep {nap} &); echo started",

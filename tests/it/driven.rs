@@ -246,7 +246,7 @@ fn with_park_a_question_behind_the_end_of_input_leaves_the_session_waiting() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused_and_input_without_a_prompt_makes_nothing() {
+fn driven_run_refuses_conflicting_options_and_input_without_a_prompt() {
     let house = House::playing(&Script::new().says("Never said."));
     for arguments in [
         &["--output-format", "text"][..],
@@ -264,7 +264,7 @@ fn what_does_not_go_together_is_refused_and_input_without_a_prompt_makes_nothing
 }
 
 #[test]
-fn signals_end_it_as_other_runs() {
+fn signals_end_a_driven_run_with_the_exit_codes_of_other_runs() {
     for (signal, code, outcome) in [
         (Signal::INT, 130, "interrupted"),
         (Signal::TERM, 143, "interrupted"),
@@ -310,7 +310,7 @@ fn signals_end_it_as_other_runs() {
 }
 
 #[test]
-fn a_closed_standard_output_ends_it_quietly() {
+fn closed_stdout_ends_a_driven_run_with_exit_code_0() {
     let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Done."));
     let gate = Gate::new(&house, "gate");
     let mut child = house

@@ -199,7 +199,7 @@ async fn an_unchanged_command_is_a_plain_yes() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_edited_says_why_and_what_to_do() {
+async fn invalid_command_edits_are_refused_with_the_reason_and_a_hint() {
     let (house, _model) = touching();
     house.daemon();
     let client = house.client("ann", Role::Drive).await;
@@ -315,7 +315,7 @@ async fn a_daemon_killed_behind_the_answer_runs_the_edited_command_once() {
 }
 
 #[tokio::test]
-async fn where_sessions_wait_after_a_crash_neither_command_runs() {
+async fn idle_after_crash_setting_runs_neither_original_nor_edited_command() {
     let (house, _model, client, pid) = killed_behind_the_answer("idle").await;
     let log = at_rest(&house, &client, pid).await;
     assert!(!is_there(&house, "edited") && !is_there(&house, "original"));

@@ -35,7 +35,7 @@ fn a_daemon_that_nobody_needs_goes_and_the_next_client_starts_one() {
 }
 
 #[test]
-fn signals_that_are_none_of_its_business_change_nothing_and_a_second_term_ends_it_too() {
+fn daemon_ignores_unrelated_signals_and_ends_also_on_a_second_sigterm() {
     let house = House::new();
     house.daemon();
     let pid = house.daemon_pid().expect("a daemon");

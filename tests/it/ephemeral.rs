@@ -80,7 +80,7 @@ fn a_fork_goes_and_its_origin_stays() {
 }
 
 #[test]
-fn what_would_keep_or_lose_a_session_is_refused() {
+fn ephemeral_run_refuses_options_that_conflict_with_deletion() {
     let house = House::playing(&Script::new().says("One."));
     for (arguments, words) in [
         (&["-s", "1"][..], "would delete a session that is kept"),
@@ -132,7 +132,7 @@ fn after_the_daemon_was_killed_the_session_goes_on_and_is_deleted() {
 }
 
 #[test]
-fn after_all_were_killed_the_next_daemon_deletes_it() {
+fn next_daemon_deletes_an_ephemeral_session_after_client_and_daemon_kill() {
     let (house, gate) = held();
     let running = start(&house, &gate);
     running.signal(Signal::KILL);
@@ -147,7 +147,7 @@ fn after_all_were_killed_the_next_daemon_deletes_it() {
 }
 
 #[test]
-fn a_start_clears_away_what_was_over_and_markers_of_nothing() {
+fn daemon_start_deletes_ended_ephemeral_sessions_and_stale_markers() {
     let house = House::playing(&Script::new().says("One."));
     let done = house.reasonix(&["run", "--json", "x"]).expect_code(0);
     house.stop_daemon();

@@ -379,7 +379,7 @@ fn without_a_user_the_model_is_notified_and_nothing_is_denied() {
 }
 
 #[tokio::test]
-async fn of_two_calls_each_is_asked_about_when_it_was_stopped() {
+async fn two_blocked_calls_ask_to_run_unsandboxed_one_after_the_other() {
     if bubblewrap_is_missing() {
         return;
     }

@@ -654,7 +654,7 @@ fn bad_input_is_reported_with_a_hint_and_the_right_exit_code() {
 }
 
 #[test]
-fn without_a_terminal_the_interface_says_what_does_without_one() {
+fn interface_commands_without_a_terminal_fail_and_name_an_alternative() {
     let house = House::new();
     for (arguments, hint) in [
         (&["chat"][..], "`reasonix run"),

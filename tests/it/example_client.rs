@@ -18,7 +18,7 @@ fn client(house: &House, prompt: &str) -> Command {
 }
 
 #[test]
-fn it_is_small_and_needs_nothing_but_the_standard_library() {
+fn example_client_is_under_120_lines_and_imports_only_the_standard_library() {
     let text = include_str!("../../docs/client.py");
     assert!(text.lines().count() < 120);
     let imports: Vec<&str> = text
@@ -30,7 +30,7 @@ fn it_is_small_and_needs_nothing_but_the_standard_library() {
 }
 
 #[test]
-fn it_prints_the_answer_and_answers_a_question() {
+fn example_client_sends_the_users_approval_and_prints_the_answer() {
     let house = House::playing(&Script::new().runs("touch made").says("It is made."));
     house.turn_off_sandbox();
     house.daemon();
@@ -45,7 +45,7 @@ fn it_prints_the_answer_and_answers_a_question() {
 }
 
 #[test]
-fn it_prints_an_answer_that_comes_at_once_and_says_where_no_daemon_is() {
+fn example_client_prints_the_answer_and_reports_a_missing_daemon() {
     let house = House::playing(&Script::new().says("Hello, friend."));
     house.turn_off_sandbox();
     let gone = Running::start(&mut client(&house, "hello")).done();

@@ -46,7 +46,7 @@ fn a_repository_of_dotfiles_below_it_is_an_ordinary_one() {
 }
 
 #[tokio::test]
-async fn another_session_there_asks_about_every_change_in_every_approval_mode() {
+async fn session_in_the_users_home_asks_before_a_change_in_yolo_mode() {
     let house = House::playing(&script());
     house.daemon();
     let client = house.client("ann", Role::Drive).await;

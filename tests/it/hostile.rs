@@ -255,7 +255,7 @@ fn assert_screen_is_ours(terminal: &Terminal) {
 }
 
 #[test]
-fn no_screen_of_the_interface_obeys_a_word() {
+fn no_interface_screen_executes_control_sequences_of_a_session() {
     let (house, _model) = scene();
     for session in ["1", "3"] {
         let terminal = Terminal::reasonix(&house, &["attach", session], 100, 40);

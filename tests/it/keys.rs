@@ -76,7 +76,7 @@ fn walk(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn where_parent_and_daemon_died_any_command_that_has_the_key_brings_it() {
+fn any_command_with_the_key_resumes_a_session_after_parent_and_daemon_kill() {
     let gate = Gate::new();
     let model = Model::start(answers(&gate));
     let house = house(&model);

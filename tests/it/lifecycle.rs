@@ -64,7 +64,7 @@ fn clients_that_start_together_get_the_same_daemon() {
 }
 
 #[test]
-fn what_a_dead_daemon_left_at_the_sockets_path_is_replaced() {
+fn stale_socket_file_is_replaced_by_the_next_daemon() {
     let house = House::playing(&Script::new().says("Hello."));
     house.daemon();
     house.kill_daemon_and_parent();

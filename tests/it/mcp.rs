@@ -101,7 +101,7 @@ fn the_first_session_after_a_server_was_configured_has_its_tools() {
 }
 
 #[test]
-fn a_tool_of_a_server_is_asked_about_and_nobody_means_no() {
+fn mcp_tool_does_not_run_without_a_user_to_approve_it() {
     let model = calling("mcp__example__echo", json!({"text": "hello"}));
     let house = house(&model);
     servers(&house, &json!({"example": example()}));
@@ -970,7 +970,7 @@ fn a_learnt_tool_is_in_a_new_session(arguments: &Value) {
 
 /// Many servers exit when anything else comes first.
 #[test]
-fn the_first_message_to_a_server_is_the_one_that_all_of_them_know() {
+fn initialize_is_the_first_message_to_an_mcp_server() {
     let model = calling("mcp__s__escape", json!({}));
     let house = house(&model);
     let count = house.home_file("starts");

@@ -131,7 +131,7 @@ fn a_model_that_takes_no_images_gets_a_note_and_so_does_one_of_which_that_is_not
 }
 
 #[test]
-fn what_is_no_whole_image_becomes_a_note_and_one_that_is_gone_from_the_disk_too() {
+fn invalid_damaged_and_deleted_images_become_notes_for_the_model() {
     let model = Model::start([
         shoot(json!({"data": STANDARD.encode("<svg/>")})),
         shoot(json!({"data": &PNG[..80]})),

@@ -257,7 +257,7 @@ pub(crate) fn get(address: &str) -> (String, String) {
 }
 
 /// Opens the login's address as a browser does, and returns where it is sent.
-pub(crate) fn sent_back(address: &str) -> String {
+pub(crate) fn open_login_address(address: &str) -> String {
     let (head, _) = get(address);
     let mut lines = head.lines();
     let location = lines.find_map(|line| line.strip_prefix("Location: "));
@@ -273,7 +273,7 @@ pub(crate) fn begun(house: &House) -> (Running, String) {
 
 pub(crate) fn logged_in(house: &House) {
     let (login, address) = begun(house);
-    let (head, _) = get(&sent_back(&address));
+    let (head, _) = get(&open_login_address(&address));
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
     let _ = login.done().expect_code(0);
 }
@@ -319,7 +319,7 @@ fn a_login_in_the_browser_opens_the_server_and_tokens_are_in_the_credential_stor
     );
 
     let (login, address) = begun(&house);
-    let redirect = sent_back(&address);
+    let redirect = open_login_address(&address);
     let forged = redirect.replace("state=", "state=x");
     let (head, _) = get(&forged);
     assert!(head.starts_with("HTTP/1.1 404 "), "{head}");
@@ -378,7 +378,7 @@ fn a_login_that_is_refused_or_answered_for_another_one_gives_nothing() {
     closed.configure(&house);
     closed.authority().refuses = true;
     let (login, address) = begun(&house);
-    get(&sent_back(&address));
+    get(&open_login_address(&address));
     let refused = login.done().expect_code(77);
     let words = "failed: access_denied: Not today";
     assert!(refused.err.contains(words), "{refused:?}");
@@ -394,7 +394,7 @@ fn a_login_that_is_refused_or_answered_for_another_one_gives_nothing() {
     };
     let login = client.call::<proto::methods::McpLogin>(&begin);
     let begun = house.block_on(login).expect("a login");
-    let redirect = sent_back(&begun.authorization_url);
+    let redirect = open_login_address(&begun.authorization_url);
     let finish = |redirected: &str| {
         let params = LoginFinishParams {
             name: "web".to_owned(),
@@ -450,7 +450,7 @@ fn a_pasted_address_does_as_well_and_a_logout_deletes_the_login() {
     let mut terminal = Terminal::start(command, 100, 30);
     terminal.wait_text("paste the address");
     let address = until("the browser", || fs::read_to_string(&opened).ok());
-    let redirect = sent_back(address.trim());
+    let redirect = open_login_address(address.trim());
     terminal.type_text("http://127.0.0.1/other?state=1\r");
     terminal.wait_text("belongs to another login");
     terminal.type_text(&format!("{redirect}\r"));
@@ -475,7 +475,7 @@ fn a_pasted_address_does_as_well_and_a_logout_deletes_the_login() {
     let mut command = house.command(&["mcp", "login", "web"]);
     let login = Running::start(command.env("BROWSER", &browser));
     let address = until("the browser", || fs::read_to_string(&opened).ok());
-    let (head, _) = get(&sent_back(address.trim()));
+    let (head, _) = get(&open_login_address(address.trim()));
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
     let done = login.done().expect_code(0);
     assert!(!done.err.contains("already works"), "{done:?}");

@@ -292,7 +292,7 @@ fn a_link_that_nobody_sees_is_named_to_the_model_and_one_that_hides_its_host_is_
 
 /// The limits of the request for the server: what a server wants is never more than the entry allows.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_server_takes_at_most_is_the_limit_of_the_request() {
+async fn max_tokens_of_an_mcp_sampling_request_limits_the_model_request() {
     for (wire, more, member, limit) in [
         (Wire::Messages, "", "max_tokens", 100),
         (Wire::Responses, "", "max_output_tokens", 100),

@@ -9,7 +9,7 @@ use testkit::model::{Answer, Model, Request, Script};
 use tests::{House, Running, until};
 
 use crate::mcp::{calling, result_of, servers};
-use crate::mcp_login::{ProtectedServer, begun, get, logged_in, sent_back, stored};
+use crate::mcp_login::{ProtectedServer, begun, get, logged_in, open_login_address, stored};
 use crate::scripted::{house, run};
 
 /// A model that is not needed.
@@ -226,7 +226,7 @@ fn the_browser_comes_back_to_the_port_that_the_client_was_registered_with() {
         &json!({"web": {"url": closed.url, "oauth": client}}),
     );
     let (login, address) = begun(&house);
-    let redirect = sent_back(&address);
+    let redirect = open_login_address(&address);
     assert!(
         redirect.starts_with(&format!("http://localhost:{port}/callback?")),
         "{redirect}"

@@ -409,7 +409,7 @@ fn interactive_session_that_waits_after_a_kill_leaves_no_planner_behind() {
 }
 
 #[test]
-fn words_between_plan_mode_and_sub_agents_are_not_planned() {
+fn planner_skips_short_remarks_plan_mode_and_sub_agents() {
     let executor = Script::by(|request: &Request| {
         let first = said(request, "user").join("\n");
         match (first.contains("PARENT"), request.results().len()) {

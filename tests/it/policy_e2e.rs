@@ -32,7 +32,7 @@ fn statuses(house: &House, arguments: &[&str]) -> Vec<CallStatus> {
 }
 
 #[test]
-fn what_only_reads_needs_nobody() {
+fn read_only_calls_run_without_approval() {
     let script = Script::new()
         .runs("ls -la")
         .runs("grep -n o a.txt")

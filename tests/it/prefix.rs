@@ -161,7 +161,7 @@ fn a_kill_in_the_middle_of_an_answer_asks_for_it_again_with_the_same_bytes() {
 }
 
 #[test]
-fn what_clients_and_terminals_are_makes_no_difference() {
+fn prompt_prefix_does_not_depend_on_client_directory_or_locale() {
     let model = Model::start(script());
     let house = house(&model);
     project(&house);

@@ -31,7 +31,7 @@ fn open_to_others(directory: &Path, found: &mut Vec<(PathBuf, u32)>) -> usize {
 }
 
 #[test]
-fn all_that_a_life_leaves_in_the_home_is_private_whatever_the_mask() {
+fn files_in_the_home_are_private_even_with_umask_0() {
     let script = Script::new()
         .runs("seq 1 200000")
         .calls("write_file", &json!({"path": "b.txt", "content": "made\n"}))

@@ -259,7 +259,7 @@ fn a_client_of_another_make_cannot_hand_secrets_to_commands_either() {
 }
 
 #[test]
-fn both_streams_the_code_and_the_time_come_back() {
+fn command_result_has_both_output_streams_and_exit_code_or_signal() {
     let house = House::playing(
         &Script::new()
             .runs("echo out; echo err >&2; exit 7")

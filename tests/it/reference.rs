@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use proto::ErrorName;
-use reasonixd::settings::{KEYS, Kind, Reach, example};
+use reasonixd::settings::{KEYS, Kind, ProjectPermission, example};
 use serde_json::{Map, Value};
 
 /// The width of help in the reference, whatever terminal the test runs in.
@@ -171,10 +171,10 @@ fn settings() -> String {
             format!("`{}`", key.default)
         };
         let reach = match key.reach {
-            Reach::Free => "always",
-            Reach::Trusted => "when trusted",
-            Reach::Lower => "if lower",
-            Reach::User => "never",
+            ProjectPermission::Free => "always",
+            ProjectPermission::Trusted => "when trusted",
+            ProjectPermission::Lower => "if lower",
+            ProjectPermission::User => "never",
         };
         let _ = writeln!(
             text,

@@ -83,7 +83,7 @@ fn look_around(house: &House, model: &Model) {
 }
 
 #[test]
-fn whatever_replaces_a_file_of_a_project_neither_swells_nor_stops_the_daemon() {
+fn special_files_in_a_project_neither_grow_daemon_memory_nor_block_search() {
     for what in [
         "device",
         "link loop",
@@ -153,7 +153,7 @@ fn commit(house: &House) {
 }
 
 #[test]
-fn what_commands_change_is_taken_back_whatever_replaced_a_file_that_git_reads() {
+fn rewind_undoes_command_changes_after_a_git_file_became_a_special_file() {
     for what in ["device", "link loop", "sparse file", "directory", "FIFO"] {
         for file in FILES_FOR_GIT {
             let model = Model::start([
@@ -194,7 +194,7 @@ fn worktree_of_a_repository_with_such_a_file_is_refused_with_its_name() {
 }
 
 #[test]
-fn file_that_came_after_a_command_does_not_keep_its_changes_from_being_taken_back() {
+fn rewind_undoes_command_changes_when_alternates_becomes_a_device_later() {
     let model = Model::start([
         Answer::call(
             "bash",

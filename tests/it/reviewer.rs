@@ -132,7 +132,7 @@ fn planted_exfiltration_is_denied_with_its_reason() {
 }
 
 #[test]
-fn what_the_reviewer_does_not_deny_is_asked_as_before() {
+fn calls_that_the_reviewer_does_not_deny_still_need_approval() {
     let ill = || Answer::text("").fault(Fault::refusal(400, "ill", "x"));
     for (answer, wanted) in [
         (verdict("ask", "Who knows."), ReviewVerdict::Ask),

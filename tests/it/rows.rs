@@ -100,7 +100,7 @@ fn a_log_is_followed_as_it_grows_and_read_from_some_time_ago() {
 }
 
 #[test]
-fn who_waits_for_the_inbox_returns_at_the_first_question_of_any_session() {
+fn inbox_wait_returns_at_the_first_open_question_of_any_session() {
     let house = House::playing(&Script::new().runs("touch made").says("It is made."));
     house.turn_off_sandbox();
     house.daemon();

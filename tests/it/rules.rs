@@ -364,7 +364,7 @@ async fn ends_unasked_or_asks(client: &Client, pid: Pid) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_never_the_same_twice_has_no_always() {
+async fn call_that_cannot_repeat_offers_no_always_scope() {
     let script = Script::new().runs("sed -i 3,4d Makefile").says("Done.");
     let house = House::playing(&script);
     makefile(&house);

@@ -170,7 +170,7 @@ fn result_object_says_what_changed_and_the_session_goes_on_in_its_worktree() {
 }
 
 #[test]
-fn what_keeps_a_run_from_its_worktree_is_said_and_makes_no_session() {
+fn failed_worktree_creation_of_a_run_reports_the_cause_without_a_session() {
     let model = with_calls(&[]);
     let house = house(&model);
     house.files(FILES);

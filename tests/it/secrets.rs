@@ -109,7 +109,7 @@ fn the_user_lets_through_what_is_no_providers_key() {
 }
 
 #[test]
-fn what_another_client_sends_is_held_back_by_the_daemon_and_a_project_lets_nothing_through() {
+fn daemon_withholds_secrets_of_raw_clients_and_ignores_a_projects_pass_list() {
     let house = house("");
     house.files("//- reasonix.toml\n[tools.shell]\npass = [\"*\"]\n");
     house.daemon();

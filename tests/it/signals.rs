@@ -95,7 +95,7 @@ fn run_once() -> Answer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn paused_while_idle_it_takes_prompts_and_starts_none() {
+async fn paused_idle_session_queues_prompts_and_starts_no_turn() {
     for dies in [false, true] {
         let model = Model::start([run_once(), Answer::text("Done.")]);
         let house = house(&model);
@@ -121,7 +121,7 @@ async fn paused_while_idle_it_takes_prompts_and_starts_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn paused_in_a_stream_it_hears_the_answer_to_its_end_and_runs_nothing_of_it() {
+async fn pause_during_a_stream_finishes_the_answer_and_runs_none_of_its_calls() {
     for dies in [false, true] {
         let gate = Gate::new();
         let first = Answer::text("Let me run something for you.")
@@ -141,7 +141,7 @@ async fn paused_in_a_stream_it_hears_the_answer_to_its_end_and_runs_nothing_of_i
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn paused_in_a_call_it_lets_it_end_and_asks_nothing() {
+async fn pause_during_a_call_lets_the_call_finish_and_sends_no_request() {
     for dies in [false, true] {
         let gate = tests::Gate::command("gate");
         let model = Model::start([
@@ -164,7 +164,7 @@ async fn paused_in_a_call_it_lets_it_end_and_asks_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn paused_while_it_waits_for_a_person_it_takes_the_answer_and_runs_nothing() {
+async fn session_paused_at_an_approval_accepts_the_answer_and_runs_nothing() {
     for dies in [false, true] {
         let model = Model::start([run_once(), Answer::text("Done.")]);
         let house = house(&model);
@@ -181,7 +181,7 @@ async fn paused_while_it_waits_for_a_person_it_takes_the_answer_and_runs_nothing
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kill_that_comes_with_the_natural_end_gives_one_end() {
+async fn kill_racing_with_the_end_of_a_turn_leaves_one_turn_end_and_one_exit() {
     const SESSIONS: u64 = 40;
     let house = House::playing(
         &Script::new()
@@ -271,7 +271,7 @@ fn signals_reach_all_sessions_with_a_label_and_no_other() {
 }
 
 #[test]
-fn who_stops_looking_at_a_trace_stops_nothing_else() {
+fn interrupt_of_strace_follow_does_not_stop_the_session() {
     let house = House::playing(
         &Script::new()
             .runs(&tests::Gate::command("gate"))

@@ -13,9 +13,9 @@ use tests::{House, Raw, until};
 const STEPS: usize = 120;
 
 /// A small generator of numbers: the same seed, the same run.
-pub struct Dice(pub u64);
+pub struct SimRng(pub u64);
 
-impl Dice {
+impl SimRng {
     pub fn roll(&mut self, sides: usize) -> usize {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -42,7 +42,7 @@ fn is_expected(failure: &Failure) -> bool {
 
 /// One random request of a client about one of the sessions.
 fn random_request(
-    dice: &mut Dice,
+    dice: &mut SimRng,
     raw: &mut Raw,
     session: u64,
 ) -> (&'static str, Result<Value, Failure>) {
@@ -73,7 +73,7 @@ fn random_request(
 }
 
 /// Answers an open approval, if there is one; sometimes with the wrong hash.
-fn answer(dice: &mut Dice, raw: &mut Raw) -> Result<Value, Failure> {
+fn answer(dice: &mut SimRng, raw: &mut Raw) -> Result<Value, Failure> {
     let open = raw_list(raw);
     let Some(interaction) = open.get(dice.roll(3)) else {
         return Ok(Value::Null);
@@ -121,7 +121,7 @@ fn play(seed: u64, kills: bool) {
     }
     let house = House::playing(&script);
     house.daemon();
-    let mut dice = Dice(seed);
+    let mut dice = SimRng(seed);
     let mut clients: Vec<Raw> = (0..3).map(|_| house.raw_as(Role::Drive)).collect();
     for _ in 0..3 {
         let params = json!({"session": proto::SessionId::new(), "cwd": house.project(), "env": house.tool_environment()});

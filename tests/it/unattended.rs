@@ -19,7 +19,7 @@ fn touching() -> Script {
 }
 
 #[test]
-fn what_nobody_can_answer_is_denied_and_the_run_is_blocked() {
+fn call_that_needs_approval_is_denied_and_blocks_a_run_without_a_client() {
     let house = House::playing(&Script::new().runs("touch made").says("I could not."));
     house.turn_off_sandbox();
     let done = house
@@ -241,7 +241,7 @@ fn a_run_that_parks_leaves_and_goes_on_when_it_is_answered() {
 }
 
 #[tokio::test]
-async fn when_the_last_person_leaves_a_headless_run_does_not_wait_for_nobody() {
+async fn headless_run_ends_blocked_when_the_last_user_leaves_an_open_question() {
     let house = House::playing(&touching());
     house.turn_off_sandbox();
     house.daemon();

@@ -82,7 +82,7 @@ fn arguments_that_were_piped_refer_to_nothing_in_a_command() {
 }
 
 #[test]
-fn what_was_piped_into_a_queued_prompt_stays_so_when_it_is_edited() {
+fn references_in_piped_text_stay_inert_when_the_queued_prompt_is_edited() {
     let script = testkit::Script::new()
         .runs(&tests::Gate::command("gate"))
         .says("One.")

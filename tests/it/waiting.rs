@@ -79,7 +79,7 @@ async fn three_waiters_and_two_programs_get_the_same_code() {
 }
 
 #[tokio::test]
-async fn waiting_on_what_is_over_answers_at_once_also_after_a_restart() {
+async fn wait_on_a_finished_turn_returns_its_outcome_after_a_daemon_restart() {
     let house = House::playing(&Script::new().says("Done."));
     let _ = house.reasonix(&["run", "x"]).expect_code(0);
     let _ = house.reasonix(&["daemon", "stop"]).expect_code(0);

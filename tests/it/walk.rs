@@ -63,7 +63,7 @@ fn one_prompt_reads_edits_and_runs_and_the_log_records_all_of_it() {
 }
 
 #[test]
-fn what_has_side_effects_is_on_disk_before_it_starts() {
+fn start_of_a_writing_call_is_durable_before_the_next_record() {
     let house = House::playing(&fixing());
     house.files(PROJECT);
     house.daemon();
@@ -105,7 +105,7 @@ fn the_first_command_starts_the_daemon_and_the_second_finds_it() {
 }
 
 #[test]
-fn what_the_daemon_runs_in_is_not_what_the_client_had() {
+fn commands_inherit_the_clients_environment_and_the_daemon_does_not() {
     if skip::unless_root("seeing the daemon's environment") {
         return;
     }

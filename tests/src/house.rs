@@ -23,7 +23,7 @@ use testkit::Script;
 use crate::log::Log;
 use crate::program::{Done, Running, run};
 use crate::raw::Raw;
-use crate::watchdog::Watched;
+use crate::watchdog::WatchdogGuard;
 
 /// The directories, processes and config of one test.
 pub struct House {
@@ -31,7 +31,7 @@ pub struct House {
     config: Mutex<Config>,
     /// Daemons (or their parents) that this test has started.
     started: Mutex<Vec<Child>>,
-    watched: Watched,
+    watched: WatchdogGuard,
 }
 
 /// The parts of `config.toml`.
@@ -67,7 +67,7 @@ impl House {
             .prefix("rx")
             .tempdir_in(directory)
             .expect("make a place for the test");
-        let watched = Watched::new(root.path());
+        let watched = WatchdogGuard::new(root.path());
         let house = Self {
             root,
             config: Mutex::default(),

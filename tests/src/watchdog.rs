@@ -25,7 +25,7 @@ const ABORT_AFTER: Duration = Duration::from_secs(17 * 60);
 const STEP: Duration = Duration::from_secs(1);
 
 /// A test that is watched until this is dropped.
-pub(crate) struct Watched(u64);
+pub(crate) struct WatchdogGuard(u64);
 
 struct Test {
     name: String,
@@ -36,7 +36,7 @@ struct Test {
 
 static TESTS: Mutex<BTreeMap<u64, Test>> = Mutex::new(BTreeMap::new());
 
-impl Watched {
+impl WatchdogGuard {
     /// Watches the test of this thread; `root` is the directory by which its processes are known.
     pub(crate) fn new(root: &Path) -> Self {
         static START: Once = Once::new();
@@ -64,7 +64,7 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for WatchdogGuard {
     fn drop(&mut self) {
         tests().remove(&self.0);
     }

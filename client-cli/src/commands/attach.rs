@@ -248,7 +248,7 @@ async fn exists(session: &str) -> Result<(), Error> {
 async fn last(client: &Client, cwd: &str, role: Role) -> Result<Option<String>, Error> {
     match reach::last_if_any(client, cwd).await? {
         Some(last) => Ok(Some(last.session.to_string())),
-        None if role != Role::Drive => Err(reach::none_yet(cwd)),
+        None if role != Role::Drive => Err(reach::no_session_error(cwd)),
         None => Ok(None),
     }
 }

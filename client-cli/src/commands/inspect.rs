@@ -86,7 +86,7 @@ fn print(output: InspectOutput) -> Result<(), Error> {
                         by.to_owned(),
                         lines("+", file.added),
                         lines("−", file.removed),
-                        output::from_here(&file.path),
+                        output::relative_to_current_dir(&file.path),
                     ]
                 })
                 .collect();

@@ -122,7 +122,9 @@ fn row(turn: &TurnCheckpoint) -> [String; 4] {
     /// Files that a row shows.
     const NAMED: usize = 3;
     let named = turn.files.iter().take(NAMED);
-    let mut files: Vec<String> = named.map(|path| output::from_here(path)).collect();
+    let mut files: Vec<String> = named
+        .map(|path| output::relative_to_current_dir(path))
+        .collect();
     if turn.files.len() > NAMED {
         files.push(format!("+{}", turn.files.len() - NAMED));
     }

@@ -72,7 +72,7 @@ fn text_that_comes_again_after_a_break_is_not_shown_again() {
 }
 
 #[test]
-fn after_a_jump_the_finished_message_tells_the_rest() {
+fn finished_message_completes_text_after_a_gap_in_the_deltas() {
     assert_eq!(
         grown(&[delta(0, "He"), delta(9, "zzz"), message("Hello, you")]),
         "Hello, you|"
@@ -101,7 +101,7 @@ fn another_text_than_was_streamed_is_shown_whole() {
 }
 
 #[test]
-fn who_answered_is_told() {
+fn denial_from_this_client_is_shown_as_by_you_with_its_note() {
     let resolved = json!({"interaction_id": "3.1", "call": "c",
         "answer": {"type": "approval", "decision": "deny", "note": "keep it"}, "by": "reasonix attach"});
     assert_eq!(
@@ -157,7 +157,7 @@ fn why_a_call_was_denied_is_told_once() {
 }
 
 #[test]
-fn kinds_of_the_future_and_data_that_does_not_read_add_nothing() {
+fn unknown_event_kinds_and_malformed_data_print_nothing() {
     assert_eq!(
         grown(&[
             event(Some(1), "of.the.future", &json!({})),
@@ -448,7 +448,7 @@ fn lists(events: &[DecodedEvent]) -> Vec<usize> {
 }
 
 #[test]
-fn a_list_is_shown_when_it_is_another_one() {
+fn todo_list_is_shown_only_when_it_changed() {
     let one = [todo("a", "pending")];
     let two = [todo("a", "completed"), todo("b", "in_progress")];
     assert_eq!(
@@ -482,7 +482,7 @@ fn a_list_of_a_snapshot_is_shown_once_whatever_the_replay_shows_of_it() {
 }
 
 #[test]
-fn checkpoints_say_nothing_but_once_a_turn_what_is_not_kept() {
+fn only_skipped_checkpoints_are_shown_and_once_per_turn() {
     let kept = event(
         Some(1),
         "checkpoint.created",
@@ -558,7 +558,7 @@ fn a_fork_tells_where_it_comes_from() {
 }
 
 #[test]
-fn what_the_sandbox_stopped_is_told_once_and_so_is_its_run_outside() {
+fn sandbox_denial_and_unsandboxed_rerun_are_each_shown_once() {
     let started = |outside: bool| {
         event(
             Some(if outside { 8 } else { 6 }),

@@ -12,7 +12,7 @@ fn session(pid: u64, state: &str, active_at: i64) -> SessionSummary {
 }
 
 #[test]
-fn the_one_active_last_is_taken_whatever_the_others_do() {
+fn most_recently_active_session_is_picked_in_any_state() {
     let sessions = vec![
         session(4, "paused", 10),
         session(3, "idle", 30),

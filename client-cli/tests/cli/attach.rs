@@ -6,7 +6,7 @@ use proto::{ErrorName, Failure};
 use serde_json::{Value, json};
 
 use crate::commands::summary;
-use crate::fake::{Act, Call, Fake, SESSION, attached, durable, live};
+use crate::fake::{Call, Fake, FakeAction, SESSION, attached, durable, live};
 use crate::program::{Running, reasonix, run};
 
 fn approval(id: &str) -> Value {
@@ -28,27 +28,29 @@ fn message(seq: u64, text: &str) -> Value {
 fn daemon(pending: Vec<Value>) -> Fake {
     Fake::start(move |call: &Call| match call.method.as_str() {
         "session.attach" => vec![
-            Act::Answer(attached(9)),
-            Act::Event(live(
+            FakeAction::Answer(attached(9)),
+            FakeAction::Event(live(
                 "snapshot",
                 &json!({"seq": 9, "epoch": 1, "session": summary(3, "running"), "queue": []}),
             )),
-            Act::Event(message(9, "from before")),
-            Act::Event(live(
+            FakeAction::Event(message(9, "from before")),
+            FakeAction::Event(live(
                 "sync",
                 &json!({"seq": 9, "epoch": 1, "live": [], "interactions": pending}),
             )),
         ],
-        "session.get" => vec![Act::Answer(summary(3, "idle"))],
-        "session.list" => vec![Act::Answer(json!({"sessions": [summary(3, "idle")]}))],
-        "session.wait" => vec![Act::Answer(
+        "session.get" => vec![FakeAction::Answer(summary(3, "idle"))],
+        "session.list" => vec![FakeAction::Answer(
+            json!({"sessions": [summary(3, "idle")]}),
+        )],
+        "session.wait" => vec![FakeAction::Answer(
             json!({"done": true, "attention": false, "exit_code": 0}),
         )],
-        "session.prompt" => vec![Act::Answer(
+        "session.prompt" => vec![FakeAction::Answer(
             json!({"prompt_id": SESSION, "position": 0, "seq": 10}),
         )],
-        "session.interrupt" => vec![Act::Answer(json!({"delivered": true}))],
-        _ => vec![Act::Answer(json!({}))],
+        "session.interrupt" => vec![FakeAction::Answer(json!({"delivered": true}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     })
 }
 
@@ -59,7 +61,7 @@ fn start(fake: &Fake, arguments: &[&str]) -> Running {
 }
 
 #[test]
-fn without_plain_it_says_what_there_is() {
+fn attach_without_a_terminal_suggests_plain() {
     let fake = daemon(Vec::new());
     let done = run(&mut reasonix(&fake.home(), &["attach", "3"]));
     assert_eq!(done.code, Some(64));
@@ -70,7 +72,7 @@ fn without_plain_it_says_what_there_is() {
 fn a_session_that_does_not_exist_is_named_before_the_missing_terminal() {
     let fake = Fake::start(|_: &Call| {
         let failure = Failure::new(ErrorName::NotFound, "There is no session `99`.", "");
-        vec![Act::Refuse(failure)]
+        vec![FakeAction::Refuse(failure)]
     });
     let done = run(&mut reasonix(&fake.home(), &["attach", "99"]));
     assert_eq!(done.err, "reasonix: There is no session `99`.\n");
@@ -103,7 +105,7 @@ fn lines_are_prompts_and_words_with_a_slash_are_commands() {
 }
 
 #[test]
-fn at_the_end_of_its_input_it_waits_for_what_it_asked_for() {
+fn attach_waits_for_the_turn_at_the_end_of_its_input() {
     let fake = daemon(Vec::new());
     let mut running = start(&fake, &[]);
     drop(running.child.stdin.take());
@@ -165,7 +167,7 @@ fn questions_are_shown_whole_and_answered_with_their_hash() {
 }
 
 #[test]
-fn who_answered_elsewhere_is_told() {
+fn attach_prints_an_answer_given_by_another_client() {
     let fake = daemon(vec![approval("3.1")]);
     let mut running = start(&fake, &["3"]);
     let subscription = fake.wait_for("session.attach", 1)["subscription"]
@@ -244,38 +246,38 @@ fn daemon_of(kind: Option<&'static str>, records: Vec<Value>) -> Fake {
     Fake::start(move |call: &Call| match call.method.as_str() {
         "session.list" => {
             let sessions: Vec<_> = kind.map(summary).into_iter().collect();
-            vec![Act::Answer(json!({"sessions": sessions}))]
+            vec![FakeAction::Answer(json!({"sessions": sessions}))]
         }
-        "session.create" => vec![Act::Answer(
+        "session.create" => vec![FakeAction::Answer(
             json!({"session": call.params["session"], "pid": 3, "model": "m"}),
         )],
         "session.get" | "session.set" => {
-            vec![Act::Answer(summary(kind.unwrap_or("interactive")))]
+            vec![FakeAction::Answer(summary(kind.unwrap_or("interactive")))]
         }
         "session.attach" => {
             let snapshot = json!({"seq": 9, "epoch": 1, "session": summary(kind.unwrap_or("interactive")), "queue": []});
             let mut acts = vec![
-                Act::Answer(attached(9)),
-                Act::Event(live("snapshot", &snapshot)),
+                FakeAction::Answer(attached(9)),
+                FakeAction::Event(live("snapshot", &snapshot)),
             ];
-            acts.extend(records.iter().cloned().map(Act::Event));
-            acts.push(Act::Event(live(
+            acts.extend(records.iter().cloned().map(FakeAction::Event));
+            acts.push(FakeAction::Event(live(
                 "sync",
                 &json!({"seq": 9, "epoch": 1, "live": [], "interactions": []}),
             )));
             acts
         }
-        "session.wait" => vec![Act::Answer(json!({
+        "session.wait" => vec![FakeAction::Answer(json!({
             "done": true, "attention": false, "exit_code": 2, "ended": {
                 "outcome": "max_steps", "text": "", "steps": 2, "tool_calls": 1, "duration_ms": 1,
                 "usage": {"requests": 2, "prompt_tokens": 1, "cached_tokens": 0, "output_tokens": 1,
                           "reasoning_tokens": 0, "cost_micros": 1, "unknown_cost_calls": 0},
             },
         }))],
-        "session.prompt" => vec![Act::Answer(
+        "session.prompt" => vec![FakeAction::Answer(
             json!({"prompt_id": SESSION, "position": 0, "seq": 10}),
         )],
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     })
 }
 
@@ -318,7 +320,7 @@ fn a_watcher_creates_no_session() {
 }
 
 #[test]
-fn a_runs_session_is_taken_over_by_whoever_prompts_it() {
+fn prompting_a_headless_session_makes_it_interactive() {
     let fake = daemon_of(Some("headless"), Vec::new());
     let mut running = start(&fake, &[]);
     running.say("one\ntwo\n/quit\n");

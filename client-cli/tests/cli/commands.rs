@@ -3,7 +3,7 @@
 use proto::{ErrorName, Failure};
 use serde_json::{Value, json};
 
-use crate::fake::{Act, Call, Fake, SESSION, durable};
+use crate::fake::{Call, Fake, FakeAction, SESSION, durable};
 use crate::program::{reasonix, run};
 
 /// A session as `session.get` says it.
@@ -272,17 +272,19 @@ fn status_commands_do_not_start_the_daemon() {
 fn listings_come_as_table_as_ids_and_as_json() {
     let fake = Fake::start(|call: &Call| {
         match (call.method.as_str(), call.params["before"].as_u64()) {
-            ("session.list", None) => vec![Act::Answer(
+            ("session.list", None) => vec![FakeAction::Answer(
                 json!({"sessions": [summary(3, "running")], "next": 3}),
             )],
             ("session.list", Some(_)) => {
-                vec![Act::Answer(json!({"sessions": [summary(2, "exited")]}))]
+                vec![FakeAction::Answer(
+                    json!({"sessions": [summary(2, "exited")]}),
+                )]
             }
-            ("process.list", _) => vec![Act::Answer(json!({
+            ("process.list", _) => vec![FakeAction::Answer(json!({
                 "processes": [summary(3, "running")],
                 "children": [{"session": 3, "os_pid": 77, "kind": "shell", "pid": 12, "command": "sleep 9", "running_ms": 4000}],
             }))],
-            _ => vec![Act::Close],
+            _ => vec![FakeAction::Close],
         }
     });
     let table = run(&mut reasonix(&fake.home(), &["ls"]));
@@ -313,12 +315,12 @@ fn listings_come_as_table_as_ids_and_as_json() {
 #[test]
 fn kill_signals_each_and_tells_what_failed() {
     let fake = Fake::start(|call: &Call| match call.params["session"].as_str() {
-        Some("9") | None => vec![Act::Refuse(Failure::new(
+        Some("9") | None => vec![FakeAction::Refuse(Failure::new(
             ErrorName::NotFound,
             "no session `9`",
             "is it `3`?",
         ))],
-        _ => vec![Act::Answer(json!({"delivered": true}))],
+        _ => vec![FakeAction::Answer(json!({"delivered": true}))],
     });
     let done = run(&mut reasonix(
         &fake.home(),
@@ -344,7 +346,7 @@ fn wait_exits_as_the_run_would() {
             Some("2") => (true, 3),
             _ => (false, 0),
         };
-        vec![Act::Answer(
+        vec![FakeAction::Answer(
             json!({"done": done, "attention": false, "exit_code": code}),
         )]
     });
@@ -374,7 +376,7 @@ fn logs_print_all_pages() {
         if call.method == "session.get" {
             let mut summary = summary(3, "idle");
             summary["read_only"] = json!("the log is damaged");
-            return vec![Act::Answer(summary)];
+            return vec![FakeAction::Answer(summary)];
         }
         let from = call.params["from_seq"].as_u64().unwrap();
         let notice = |seq: u64| {
@@ -385,7 +387,7 @@ fn logs_print_all_pages() {
                 &json!({"level": "info", "text": format!("n{seq}")}),
             )
         };
-        vec![Act::Answer(match from {
+        vec![FakeAction::Answer(match from {
             5 => json!({"events": [notice(5)], "epoch": 1}),
             from => {
                 json!({"events": (from..5).map(notice).collect::<Vec<_>>(), "next": 5, "epoch": 1})
@@ -420,18 +422,18 @@ fn logs_print_all_pages() {
 #[test]
 fn the_inbox_answers_with_the_hash_of_what_it_showed() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "interaction.list" => vec![Act::Answer(
+        "interaction.list" => vec![FakeAction::Answer(
             json!({"interactions": [approval("3.1"), approval("3.2")]}),
         )],
-        "process.list" => vec![Act::Answer(json!({"processes": [], "children": []}))],
+        "process.list" => vec![FakeAction::Answer(json!({"processes": [], "children": []}))],
         _ if call.params["interaction_id"] == "9.9" => {
-            vec![Act::Refuse(Failure::new(
+            vec![FakeAction::Refuse(Failure::new(
                 ErrorName::NotFound,
                 "no question `9.9`",
                 "see `reasonix inbox`",
             ))]
         }
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let list = run(&mut reasonix(&fake.home(), &["inbox"]));
     assert!(
@@ -487,8 +489,8 @@ fn the_inbox_answers_with_the_hash_of_what_it_showed() {
 #[test]
 fn raw_calls_go_through_unchanged() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "session.list" => vec![Act::Answer(json!({"z": 1, "a": [2.5, "x\u{9b}"]}))],
-        _ => vec![Act::Refuse(Failure::new(
+        "session.list" => vec![FakeAction::Answer(json!({"z": 1, "a": [2.5, "x\u{9b}"]}))],
+        _ => vec![FakeAction::Refuse(Failure::new(
             ErrorName::NotAllowed,
             "no",
             "ask",
@@ -519,7 +521,7 @@ fn doctor_fails_where_something_needed_does() {
         |level: &str| json!({"name": "store", "level": level, "text": "t", "hint": "fix it"});
     for (level, code) in [("ok", 0), ("warning", 0), ("failed", 1)] {
         let checks = json!({"checks": [check(level)]});
-        let fake = Fake::start(move |_| vec![Act::Answer(checks.clone())]);
+        let fake = Fake::start(move |_| vec![FakeAction::Answer(checks.clone())]);
         // The fake's own socket is open to others until now: the daemon's never is.
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
         std::fs::set_permissions(fake.home().join("run/reasonixd.sock"), mode).unwrap();
@@ -541,7 +543,7 @@ fn doctor_fails_where_something_needed_does() {
 #[test]
 fn daemon_status_has_what_scripts_read() {
     let fake = Fake::start(|_| {
-        vec![Act::Answer(json!({
+        vec![FakeAction::Answer(json!({
             "daemon": {"version": "1", "build": "", "pid": 5, "started_at": "2026-01-01T00:00:00.000Z", "instance": "i"},
             "pid": 5, "version": "1", "uptime_s": 7, "home": "/h", "socket": "/s", "memory_bytes": 9_000_000,
             "sessions": {"stored": 1, "loaded": 1, "running": 0, "waiting": 0},
@@ -587,8 +589,8 @@ fn daemon_logs_are_cut_and_cleaned() {
 #[test]
 fn an_answer_that_comes_too_late_is_told_who_answered() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "interaction.list" => vec![Act::Answer(json!({"interactions": []}))],
-        _ => vec![Act::Refuse(
+        "interaction.list" => vec![FakeAction::Answer(json!({"interactions": []}))],
+        _ => vec![FakeAction::Refuse(
             Failure::new(
                 ErrorName::AlreadyResolved,
                 "two answered first: allowed once.",

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::commands::summary;
-use crate::fake::{Act, Call, Fake};
+use crate::fake::{Call, Fake, FakeAction};
 use crate::program::{reasonix, run};
 use crate::settings::provider;
 
@@ -20,7 +20,7 @@ fn daemon() -> Fake {
         };
         let mut deep = provider("deep", true, false);
         deep["listed"] = json!(["deep-new"]);
-        vec![Act::Answer(match call.method.as_str() {
+        vec![FakeAction::Answer(match call.method.as_str() {
             "session.list" => json!({"sessions": [
                 session(75, json!("parser"), "parser"),
                 session(74, Value::Null, "Fix the \u{1b}[31mred\ttests"),

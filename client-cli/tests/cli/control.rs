@@ -4,11 +4,11 @@ use proto::{ErrorName, Failure};
 use serde_json::{Value, json};
 
 use crate::commands::summary;
-use crate::fake::{Act, Call, Fake};
+use crate::fake::{Call, Fake, FakeAction};
 use crate::program::{reasonix, run};
 
-fn unknown(what: &str) -> Act {
-    Act::Refuse(Failure::new(
+fn unknown(what: &str) -> FakeAction {
+    FakeAction::Refuse(Failure::new(
         ErrorName::NotFound,
         format!("no session `{what}`"),
         "see `reasonix ps`",
@@ -24,26 +24,26 @@ fn daemon() -> Fake {
                 Some(_) => Vec::new(),
             };
             let child = json!({"session": 3, "os_pid": 77, "kind": "shell", "pid": 12, "command": "sleep 9", "running_ms": 1});
-            vec![Act::Answer(
+            vec![FakeAction::Answer(
                 json!({"processes": processes, "children": [child]}),
             )]
         }
         "session.signal" => match call.params["session"].as_str() {
             Some(session @ ("9" | "12" | "99")) => vec![unknown(session)],
-            Some(session) => vec![Act::Answer(json!({"delivered": session != "5"}))],
-            None => vec![Act::Close],
+            Some(session) => vec![FakeAction::Answer(json!({"delivered": session != "5"}))],
+            None => vec![FakeAction::Close],
         },
         "process.kill" if call.params["pid"] == 12 => {
-            vec![Act::Answer(json!({"delivered": true}))]
+            vec![FakeAction::Answer(json!({"delivered": true}))]
         }
         "process.kill" if call.params["pid"] == 99 => {
-            vec![Act::Answer(json!({"delivered": false}))]
+            vec![FakeAction::Answer(json!({"delivered": false}))]
         }
         "process.kill" => vec![unknown("9")],
-        "session.wait" => vec![Act::Answer(
+        "session.wait" => vec![FakeAction::Answer(
             json!({"done": true, "attention": false, "exit_code": 0}),
         )],
-        _ => vec![Act::Close],
+        _ => vec![FakeAction::Close],
     })
 }
 
@@ -128,7 +128,7 @@ fn silence_and_a_pause_are_told_plainly() {
         silent["silent_since"] = json!(proto::Stamp(proto::Stamp::now().0 - 45_200));
         let mut asks = summary(5, "paused");
         asks["pending_interactions"] = 1.into();
-        vec![Act::Answer(
+        vec![FakeAction::Answer(
             json!({"processes": [silent, summary(4, "paused"), asks], "children": []}),
         )]
     });
@@ -145,7 +145,7 @@ fn silence_and_a_pause_are_told_plainly() {
 #[test]
 fn the_inbox_also_shows_who_waits_for_a_key_or_is_paused_with_something_waiting() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "interaction.list" => vec![Act::Answer(json!({"interactions": []}))],
+        "interaction.list" => vec![FakeAction::Answer(json!({"interactions": []}))],
         _ => {
             let mut key = summary(3, "waiting");
             key["waiting_for"] = "credentials".into();
@@ -153,7 +153,9 @@ fn the_inbox_also_shows_who_waits_for_a_key_or_is_paused_with_something_waiting(
             let mut paused = summary(4, "paused");
             paused["queued"] = 2.into();
             let processes = [key, paused, summary(5, "paused"), summary(6, "running")];
-            vec![Act::Answer(json!({"processes": processes, "children": []}))]
+            vec![FakeAction::Answer(
+                json!({"processes": processes, "children": []}),
+            )]
         }
     });
     let text = run(&mut reasonix(&fake.home(), &["inbox"])).out;

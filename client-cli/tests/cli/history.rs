@@ -6,13 +6,13 @@ use proto::{ErrorName, Failure};
 use serde_json::{Value, json};
 
 use crate::commands::summary;
-use crate::fake::{Act, Call, Fake, SESSION, attached, durable, sync};
+use crate::fake::{Call, Fake, FakeAction, SESSION, attached, durable, sync};
 use crate::program::{Running, reasonix, run};
 
 const PROMPT: &str = "01890000-0000-7000-8000-0000000000aa";
 
-fn not_found() -> Act {
-    Act::Refuse(Failure::new(
+fn not_found() -> FakeAction {
+    FakeAction::Refuse(Failure::new(
         ErrorName::NotFound,
         "There is no session `9`.",
         "`reasonix ls` lists all",
@@ -28,7 +28,7 @@ fn exporting(whole: &'static str) -> Fake {
         let start = usize::try_from(call.params["offset"].as_u64().unwrap()).unwrap();
         let end = if start == 0 { 5 } else { whole.len() };
         let next = (end < whole.len()).then_some(end);
-        vec![Act::Answer(
+        vec![FakeAction::Answer(
             json!({"text": whole[start..end], "total": whole.len(), "next": next}),
         )]
     })
@@ -74,7 +74,7 @@ fn an_export_that_fails_leaves_no_file() {
         } else {
             ("two", Some(99))
         };
-        vec![Act::Answer(
+        vec![FakeAction::Answer(
             json!({"text": text, "total": 50, "next": next}),
         )]
     });
@@ -130,7 +130,7 @@ fn unknown_sessions_are_told_with_what_to_do() {
 }
 
 #[test]
-fn nothing_is_done_where_no_daemon_can_be_had() {
+fn commands_exit_with_69_if_no_daemon_can_be_started() {
     let home = tempfile::tempdir_in("/tmp").unwrap();
     for arguments in [
         &["show", "3"][..],
@@ -162,7 +162,7 @@ fn a_name_is_given_and_taken_away() {
             Some("") => Value::Null,
             name => json!(name),
         };
-        vec![Act::Answer(answer)]
+        vec![FakeAction::Answer(answer)]
     });
     let named = run(&mut reasonix(&fake.home(), &["rename", "3", "the fix"]));
     assert_eq!(
@@ -182,7 +182,7 @@ fn a_name_is_given_and_taken_away() {
 #[test]
 fn a_fork_prints_its_pid_and_how_to_go_on() {
     let fake = Fake::start(|_: &Call| {
-        vec![Act::Answer(
+        vec![FakeAction::Answer(
             json!({"session": SESSION, "pid": 8, "at_turn": 2}),
         )]
     });
@@ -208,7 +208,7 @@ fn a_fork_prints_its_pid_and_how_to_go_on() {
 fn sessions_are_closed_each_also_where_one_does_not_exist() {
     let fake = Fake::start(|call: &Call| match call.params["session"].as_str() {
         Some("9") => vec![not_found()],
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let done = run(&mut reasonix(&fake.home(), &["close", "9", "3"]));
     assert_eq!(done.code, Some(64), "{done:?}");
@@ -230,7 +230,7 @@ fn hits_are_printed_with_their_session_and_where_they_are() {
             hit(3, 7, "fox"),
             hit(5, 9, "foxes"),
         ];
-        vec![Act::Answer(
+        vec![FakeAction::Answer(
             json!({"hits": hits, "matches": 9, "complete": false}),
         )]
     });
@@ -278,7 +278,7 @@ fn hits_are_printed_with_their_session_and_where_they_are() {
 #[test]
 fn a_search_reports_an_unfinished_index_and_too_many_matches() {
     let fake = Fake::start(|call: &Call| {
-        vec![Act::Answer(match call.params["query"].as_str() {
+        vec![FakeAction::Answer(match call.params["query"].as_str() {
             Some("the") => {
                 json!({"hits": [hit(3, 1, "the")], "matches": 20000, "complete": false, "too_many": true})
             }
@@ -304,7 +304,7 @@ fn messages_around_one_are_printed_whole() {
         let message = |seq: u64, role: &str, text: &str| json!({"seq": seq, "turn": 1, "at": "2026-01-02T03:04:05.000Z", "role": role, "text": text});
         let mut long = message(7, "assistant", "line 1\nline \u{1b}[31m2");
         long["cut"] = json!(9);
-        vec![Act::Answer(
+        vec![FakeAction::Answer(
             json!({"session": "01890000-0000-7000-8000-000000000003", "pid": 3, "cwd": "/w",
             "messages": [message(4, "user", "hello"), long], "earlier": true, "later": false}),
         )]
@@ -340,10 +340,10 @@ line 2
 #[test]
 fn a_prompt_is_sent_and_not_waited_for() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "session.prompt" => vec![Act::Answer(
+        "session.prompt" => vec![FakeAction::Answer(
             json!({"prompt_id": PROMPT, "position": 2, "seq": 6}),
         )],
-        _ => vec![Act::Answer(
+        _ => vec![FakeAction::Answer(
             json!({"part": "env", "shown": {}, "hidden": [], "lost": []}),
         )],
     });
@@ -387,7 +387,7 @@ fn usage(prompt: u64, cost: u64, unknown: u64) -> Value {
 #[test]
 fn statistics_come_by_day_model_and_session_for_the_clock_of_who_asks() {
     let fake = Fake::start(|_: &Call| {
-        vec![Act::Answer(json!({
+        vec![FakeAction::Answer(json!({
             "total": {"key": "total", "usage": usage(30_000, 1_234_500, 0), "turns": 2},
             "days": [{"key": "2026-11-21", "usage": usage(30_000, 1_234_500, 0), "turns": 2}],
             "purposes": [{"key": "answer", "usage": usage(9, 1, 0)}],
@@ -466,12 +466,12 @@ fn a_log_is_followed_from_where_it_is_wanted() {
         "session.attach" => {
             let notice = durable(2, None, "notice", &json!({"level": "info", "text": "n2"}));
             vec![
-                Act::Answer(attached(2)),
-                Act::Event(notice),
-                Act::Event(sync(2)),
+                FakeAction::Answer(attached(2)),
+                FakeAction::Event(notice),
+                FakeAction::Event(sync(2)),
             ]
         }
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let arguments = ["log", "-f", "--since", "2", "3"];
     let running = Running::start(&mut reasonix(&fake.home(), &arguments));
@@ -489,7 +489,7 @@ fn logs_of_a_time_begin_with_its_first_record_and_do_not_read_what_is_before() {
         if call.method == "session.get" {
             let mut summary = summary(3, "idle");
             summary["seq"] = json!(COUNT);
-            return vec![Act::Answer(summary)];
+            return vec![FakeAction::Answer(summary)];
         }
         let from = call.params["from_seq"].as_u64().unwrap();
         let limit = match call.params["limit"].as_u64() {
@@ -510,7 +510,7 @@ fn logs_of_a_time_begin_with_its_first_record_and_do_not_read_what_is_before() {
                 event
             })
             .collect();
-        vec![Act::Answer(json!({"events": events, "epoch": 1}))]
+        vec![FakeAction::Answer(json!({"events": events, "epoch": 1}))]
     });
     let done = run(&mut reasonix(&fake.home(), &["logs", "--since", "3m", "3"]));
     assert_eq!(done.code, Some(0), "{done:?}");

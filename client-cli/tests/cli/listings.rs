@@ -8,7 +8,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
 
 use crate::commands::summary;
-use crate::fake::{Act, Call, Fake, durable};
+use crate::fake::{Call, Fake, FakeAction, durable};
 use crate::program::{Running, reasonix, run, terminal};
 use crate::schema::check;
 use crate::terminal::Screen;
@@ -67,15 +67,15 @@ fn daemon() -> Fake {
     Fake::start(|call: &Call| {
         if call.params["session"] == "9" || call.method == "process.kill" {
             let failure = Failure::new(ErrorName::NotFound, "There is no session `9`.", "");
-            return vec![Act::Refuse(failure)];
+            return vec![FakeAction::Refuse(failure)];
         }
         vec![match call.method.as_str() {
-            "session.signal" => Act::Answer(json!({"delivered": true})),
-            "session.close" => Act::Answer(json!({})),
-            "session.list" => Act::Answer(json!({"sessions": [rich()]})),
-            "session.get" => Act::Answer(rich()),
-            "session.set" => Act::Answer(rich()),
-            "process.list" => Act::Answer(json!({
+            "session.signal" => FakeAction::Answer(json!({"delivered": true})),
+            "session.close" => FakeAction::Answer(json!({})),
+            "session.list" => FakeAction::Answer(json!({"sessions": [rich()]})),
+            "session.get" => FakeAction::Answer(rich()),
+            "session.set" => FakeAction::Answer(rich()),
+            "process.list" => FakeAction::Answer(json!({
                 "processes": [rich()],
                 "children": [{"session": 3, "os_pid": 77, "kind": "shell", "pid": 12, "command": "sleep 9",
                               "running_ms": 4000}],
@@ -83,47 +83,53 @@ fn daemon() -> Fake {
             "session.read" => {
                 let from = call.params["from_seq"].as_u64().unwrap();
                 let events: Vec<_> = records().split_off(usize::try_from(from - 1).unwrap());
-                Act::Answer(json!({"events": events, "epoch": 1}))
+                FakeAction::Answer(json!({"events": events, "epoch": 1}))
             }
-            "session.inspect" => Act::Answer(json!({"part": "status", "summary": rich(),
+            "session.inspect" => FakeAction::Answer(json!({"part": "status", "summary": rich(),
                 "queue": [{"prompt_id": PROMPT, "text": "then this", "steer": false, "by": "ann"}],
                 "settings": {}, "clients": [{"name": "c", "role": "watch"}]})),
-            "session.checkpoints" => Act::Answer(
+            "session.checkpoints" => FakeAction::Answer(
                 json!({"turns": [{"turn": 1, "at": "2026-01-01T00:00:00.000Z",
                 "prompt": "first", "files": ["/w/a.rs"]}], "undo": true}),
             ),
-            "session.steps" => Act::Answer(json!({"steps": [{"n": 1, "turn": 1, "seq": 2,
+            "session.steps" => FakeAction::Answer(json!({"steps": [{"n": 1, "turn": 1, "seq": 2,
                 "at": "2026-01-01T00:00:00.000Z", "attempts": 1, "request_bytes": 1, "first_token_ms": 1,
                 "duration_ms": 1, "prompt_tokens": 1, "cached_tokens": 0, "output_tokens": 1, "text": "", "calls": []}]})),
             "session.fork" => {
-                Act::Answer(json!({"session": crate::fake::SESSION, "pid": 4, "at_turn": 2}))
+                FakeAction::Answer(json!({"session": crate::fake::SESSION, "pid": 4, "at_turn": 2}))
             }
-            "session.rewind" => Act::Answer(json!({"seq": 9, "turn": 1, "turns": 1, "files": []})),
+            "session.rewind" => {
+                FakeAction::Answer(json!({"seq": 9, "turn": 1, "turns": 1, "files": []}))
+            }
             "session.delete" => {
-                Act::Answer(json!({"session": crate::fake::SESSION, "pid": 3, "bytes": 9}))
+                FakeAction::Answer(json!({"session": crate::fake::SESSION, "pid": 3, "bytes": 9}))
             }
-            "session.prune" => Act::Answer(json!({"sessions": [], "bytes": 0, "kept": 0})),
-            "history.search" => Act::Answer(json!({"hits": [], "matches": 0, "complete": true})),
-            "history.around" => Act::Answer(
+            "session.prune" => FakeAction::Answer(json!({"sessions": [], "bytes": 0, "kept": 0})),
+            "history.search" => {
+                FakeAction::Answer(json!({"hits": [], "matches": 0, "complete": true}))
+            }
+            "history.around" => FakeAction::Answer(
                 json!({"session": crate::fake::SESSION, "pid": 3, "cwd": "/w",
                 "messages": [], "earlier": false, "later": false}),
             ),
-            "stats.query" => Act::Answer(
+            "stats.query" => FakeAction::Answer(
                 json!({"total": {"key": "total", "usage": usage()}, "days": [],
                 "models": [], "sessions": []}),
             ),
-            "session.prompt" => Act::Answer(json!({"prompt_id": PROMPT, "position": 1, "seq": 6})),
-            "session.wait" => {
-                Act::Answer(json!({"done": true, "attention": false, "exit_code": 0}))
+            "session.prompt" => {
+                FakeAction::Answer(json!({"prompt_id": PROMPT, "position": 1, "seq": 6}))
             }
-            "daemon.status" => Act::Answer(json!({
+            "session.wait" => {
+                FakeAction::Answer(json!({"done": true, "attention": false, "exit_code": 0}))
+            }
+            "daemon.status" => FakeAction::Answer(json!({
                 "daemon": {"version": "1", "build": "", "pid": 5, "started_at": "2026-01-01T00:00:00.000Z",
                            "instance": "i"},
                 "pid": 5, "version": "1", "uptime_s": 7, "home": "/h", "socket": "/s", "memory_bytes": 9,
                 "sessions": {"stored": 1, "loaded": 1, "running": 0, "waiting": 0}, "clients": [],
                 "confinement": "namespaces", "problems": []})),
-            "doctor.run" => Act::Answer(json!({"checks": []})),
-            other => Act::Refuse(Failure::new(
+            "doctor.run" => FakeAction::Answer(json!({"checks": []})),
+            other => FakeAction::Refuse(Failure::new(
                 ErrorName::Internal,
                 format!("nobody asks for {other}"),
                 "",
@@ -182,7 +188,7 @@ fn ps_has_four_forms() {
 #[test]
 fn ps_calls_an_mcp_server_a_server() {
     let fake = Fake::start(|_: &Call| {
-        vec![Act::Answer(json!({"processes": [], "children": [
+        vec![FakeAction::Answer(json!({"processes": [], "children": [
             {"session": 0, "os_pid": 78, "kind": "command", "command": "npx ex", "running_ms": 4000,
              "server": true}]}))]
     });
@@ -197,7 +203,7 @@ fn ps_calls_an_mcp_server_a_server() {
 #[test]
 fn quiet_lists_of_servers_facts_and_rules_are_names_only() {
     let fake = Fake::start(|call: &Call| {
-        vec![Act::Answer(match call.method.as_str() {
+        vec![FakeAction::Answer(match call.method.as_str() {
             "mcp.list" => json!({"problems": ["no."], "servers": [
                 {"name": "ex", "scope": "user", "source": "f", "target": "t", "state": "failed",
                  "reason": "gone"}]}),
@@ -363,7 +369,7 @@ fn show_tells_a_session_in_short_with_its_last_exchange() {
 fn a_step_that_does_not_exist_prints_nothing_but_the_error() {
     let fake = Fake::start(|_: &Call| {
         let failure = Failure::new(ErrorName::NotFound, "There is no step 99.", "");
-        vec![Act::Refuse(failure)]
+        vec![FakeAction::Refuse(failure)]
     });
     let done = run(&mut reasonix(&fake.home(), &["show", "3", "--step", "99"]));
     assert_eq!(
@@ -375,7 +381,7 @@ fn a_step_that_does_not_exist_prints_nothing_but_the_error() {
 #[test]
 fn inspect_says_each_fact_once() {
     let fake = Fake::start(|_: &Call| {
-        vec![Act::Answer(
+        vec![FakeAction::Answer(
             json!({"part": "status", "summary": rich(), "queue": [],
             "settings": {"model": "p/m", "name": "name", "on_ask": "wait"}, "clients": []}),
         )]
@@ -394,7 +400,7 @@ fn inspect_says_each_fact_once() {
 fn a_second_kill_says_that_nothing_is_left_to_stop() {
     let mut alive = true;
     let fake = Fake::start(move |_: &Call| {
-        vec![Act::Answer(
+        vec![FakeAction::Answer(
             json!({"delivered": std::mem::take(&mut alive)}),
         )]
     });
@@ -412,7 +418,7 @@ fn turns_to_rewind_to_are_named_by_their_prompts_and_fit_the_terminal() {
     let fake = Fake::start(|_: &Call| {
         let prompt = "Rename the parser's tokens everywhere, then fix the tests";
         let files = ["/w/src/first_file.rs", "/w/src/second_file.rs"];
-        vec![Act::Answer(json!({"undo": false, "turns": [
+        vec![FakeAction::Answer(json!({"undo": false, "turns": [
             {"turn": 1, "at": "2026-01-01T00:00:00.000Z", "prompt": "Fix it", "files": []},
             {"turn": 2, "at": "2026-01-01T00:00:00.000Z", "prompt": prompt, "files": files}]}))]
     });

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::commands::summary;
-use crate::fake::{Act, Call, Fake, attached, durable, live, sync};
+use crate::fake::{Call, Fake, FakeAction, attached, durable, live, sync};
 use crate::program::{Running, reasonix, run};
 
 const ONE: &str = "01890000-0000-7000-8000-0000000000aa";
@@ -48,14 +48,14 @@ fn records() -> Vec<Value> {
 #[test]
 fn a_trace_is_the_same_from_the_log_and_followed() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "session.read" => vec![Act::Answer(json!({"events": records(), "epoch": 1}))],
+        "session.read" => vec![FakeAction::Answer(json!({"events": records(), "epoch": 1}))],
         "session.attach" => {
-            let mut acts = vec![Act::Answer(attached(6))];
-            acts.extend(records().into_iter().map(Act::Event));
-            acts.push(Act::Event(sync(6)));
+            let mut acts = vec![FakeAction::Answer(attached(6))];
+            acts.extend(records().into_iter().map(FakeAction::Event));
+            acts.push(FakeAction::Event(sync(6)));
             acts
         }
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let log = run(&mut reasonix(&fake.home(), &["strace", "3"]));
     let followed = run(&mut reasonix(&fake.home(), &["strace", "-f", "3"]));
@@ -97,10 +97,12 @@ fn logs_and_traces_show_events_whole() {
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
         "session.read" => {
             let event = durable(1, None, "notice", &json!({"oversized_bytes": 2_000_000}));
-            vec![Act::Answer(json!({"events": [event], "epoch": 1}))]
+            vec![FakeAction::Answer(json!({"events": [event], "epoch": 1}))]
         }
-        "session.event" => vec![Act::Answer(json!({"text": data, "total": data.len()}))],
-        _ => vec![Act::Answer(summary(3, "idle"))],
+        "session.event" => vec![FakeAction::Answer(
+            json!({"text": data, "total": data.len()}),
+        )],
+        _ => vec![FakeAction::Answer(summary(3, "idle"))],
     });
     for verb in ["logs", "strace"] {
         let done = run(&mut reasonix(&fake.home(), &[verb, "3"]));
@@ -118,9 +120,9 @@ fn steps_are_listed_page_by_page_and_shown_byte_by_byte() {
     };
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
         "session.steps" if call.params["after"] == 0 => {
-            vec![Act::Answer(json!({"steps": [step(1)], "next": 1}))]
+            vec![FakeAction::Answer(json!({"steps": [step(1)], "next": 1}))]
         }
-        "session.steps" => vec![Act::Answer(json!({"steps": [step(2)]}))],
+        "session.steps" => vec![FakeAction::Answer(json!({"steps": [step(2)]}))],
         "session.step" => {
             let whole = format!(
                 "{{\"{}\":\"\u{9b}ä\"}}",
@@ -129,11 +131,11 @@ fn steps_are_listed_page_by_page_and_shown_byte_by_byte() {
             let start = usize::try_from(call.params["offset"].as_u64().unwrap()).unwrap();
             let end = if start == 0 { 5 } else { whole.len() };
             let next = (start == 0).then_some(5);
-            vec![Act::Answer(
+            vec![FakeAction::Answer(
                 json!({"text": whole[start..end], "total": whole.len(), "next": next}),
             )]
         }
-        _ => vec![Act::Close],
+        _ => vec![FakeAction::Close],
     });
     let list = run(&mut reasonix(&fake.home(), &["steps", "3", "--turn", "1"]));
     assert_eq!(list.code, Some(0), "{list:?}");
@@ -201,7 +203,7 @@ fn part(call: &Call) -> Value {
 
 #[test]
 fn every_part_can_be_inspected() {
-    let fake = Fake::start(|call: &Call| vec![Act::Answer(part(call))]);
+    let fake = Fake::start(|call: &Call| vec![FakeAction::Answer(part(call))]);
     for (name, words) in [
         (
             "status",
@@ -241,7 +243,7 @@ fn every_part_can_be_inspected() {
 #[test]
 fn the_queue_is_changed_by_place_or_id() {
     let fake = Fake::start(|call: &Call| {
-        vec![Act::Answer(match call.method.as_str() {
+        vec![FakeAction::Answer(match call.method.as_str() {
             "session.inspect" => part(call),
             "session.unqueue" => json!({}),
             _ => json!({"queue": [queued(TWO, "changed")]}),
@@ -291,19 +293,19 @@ fn waiting_session() -> Fake {
             let snapshot = json!({"seq": 9, "epoch": 1, "session": summary(3, "running"), "away": away,
                 "queue": [queued(ONE, "one"), queued(TWO, "two")]});
             vec![
-                Act::Answer(attached(9)),
-                Act::Event(live("snapshot", &snapshot)),
-                Act::Event(sync(9)),
+                FakeAction::Answer(attached(9)),
+                FakeAction::Event(live("snapshot", &snapshot)),
+                FakeAction::Event(sync(9)),
             ]
         }
-        "session.inspect" => vec![Act::Answer(
+        "session.inspect" => vec![FakeAction::Answer(
             json!({"part": "env", "shown": {}, "hidden": [], "lost": ["REASONIX_TEST_LOST", "MY_TOKEN", "ABSENT"]}),
         )],
-        "session.prompt" => vec![Act::Answer(
+        "session.prompt" => vec![FakeAction::Answer(
             json!({"prompt_id": ONE, "position": 0, "seq": 10}),
         )],
-        "session.signal" => vec![Act::Answer(json!({"delivered": true}))],
-        _ => vec![Act::Answer(json!({"queue": []}))],
+        "session.signal" => vec![FakeAction::Answer(json!({"delivered": true}))],
+        _ => vec![FakeAction::Answer(json!({"queue": []}))],
     })
 }
 
@@ -361,7 +363,7 @@ fn attach_tells_what_happened_and_changes_the_queue() {
 }
 
 #[test]
-fn what_a_session_lost_goes_with_the_next_prompt_and_secrets_never_do() {
+fn missing_variables_are_sent_once_with_the_next_prompt_without_secrets() {
     let fake = waiting_session();
     let done = attach(&fake, &["3"], "one\ntwo\n/steer 3\n/quit\n");
     assert_eq!(done.code, Some(0), "{done:?}");
@@ -392,18 +394,18 @@ fn attach_refuses_what_the_role_does_not_allow() {
                 let snapshot =
                     json!({"seq": 9, "epoch": 1, "session": summary(3, "running"), "queue": []});
                 vec![
-                    Act::Answer(attached(9)),
-                    Act::Event(live("snapshot", &snapshot)),
-                    Act::Event(live(
+                    FakeAction::Answer(attached(9)),
+                    FakeAction::Event(live("snapshot", &snapshot)),
+                    FakeAction::Event(live(
                         "sync",
                         &json!({"seq": 9, "epoch": 1, "live": [], "interactions": [approval]}),
                     )),
                 ]
             }
-            "session.prompt" => vec![Act::Answer(
+            "session.prompt" => vec![FakeAction::Answer(
                 json!({"prompt_id": ONE, "position": 0, "seq": 10}),
             )],
-            _ => vec![Act::Answer(json!({}))],
+            _ => vec![FakeAction::Answer(json!({}))],
         });
         let done = attach(
             &fake,
@@ -436,14 +438,14 @@ fn attach_refuses_what_the_role_does_not_allow() {
 #[test]
 fn missing_turn_is_reported() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "session.steps" => vec![Act::Answer(json!({"steps": []}))],
-        "session.read" => vec![Act::Answer(json!({"events": records(), "epoch": 1}))],
+        "session.steps" => vec![FakeAction::Answer(json!({"steps": []}))],
+        "session.read" => vec![FakeAction::Answer(json!({"events": records(), "epoch": 1}))],
         "session.get" => {
             let mut summary = summary(3, "idle");
             summary["turns"] = 2.into();
-            vec![Act::Answer(summary)]
+            vec![FakeAction::Answer(summary)]
         }
-        _ => vec![Act::Close],
+        _ => vec![FakeAction::Close],
     });
     for command in ["steps", "strace"] {
         let none = run(&mut reasonix(&fake.home(), &[command, "3", "--turn", "9"]));

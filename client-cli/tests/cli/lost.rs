@@ -11,7 +11,7 @@ use proto::{ErrorName, Failure};
 use serde_json::json;
 
 use crate::commands::summary;
-use crate::fake::{Act, Call, Fake, SESSION, attached, durable, live, sync};
+use crate::fake::{Call, Fake, FakeAction, SESSION, attached, durable, live, sync};
 use crate::program::{Done, Running, reasonix};
 
 /// A program in the daemon's place: notes that it was started, and ends as its argument says.
@@ -43,17 +43,17 @@ fn daemon(before: impl Fn(&Path) + Send + 'static) -> Fake {
     let (sender, homes) = mpsc::channel::<PathBuf>();
     let mut home = None;
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
-        "session.create" => vec![Act::Answer(
+        "session.create" => vec![FakeAction::Answer(
             json!({"session": SESSION, "pid": 3, "model": "m", "prompt_id": SESSION}),
         )],
         "session.attach" => {
             let snapshot =
                 json!({"seq": 1, "epoch": 1, "session": summary(3, "running"), "queue": []});
             vec![
-                Act::Answer(attached(1)),
-                Act::Event(live("snapshot", &snapshot)),
-                Act::Event(first()),
-                Act::Event(sync(1)),
+                FakeAction::Answer(attached(1)),
+                FakeAction::Event(live("snapshot", &snapshot)),
+                FakeAction::Event(first()),
+                FakeAction::Event(sync(1)),
             ]
         }
         "session.interrupt" => {
@@ -61,9 +61,9 @@ fn daemon(before: impl Fn(&Path) + Send + 'static) -> Fake {
             before(home);
             // It may be gone with its home.
             let _ = fs::remove_file(home.join("run/reasonixd.sock"));
-            vec![Act::Close]
+            vec![FakeAction::Close]
         }
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     sender.send(fake.home()).unwrap();
     fake
@@ -94,7 +94,7 @@ fn stop_file(home: &Path) -> File {
 }
 
 #[test]
-fn a_stop_is_not_undone_by_who_waits() {
+fn waiting_clients_do_not_restart_a_stopped_daemon() {
     let directory = tempfile::tempdir_in("/tmp").unwrap();
     let program = program(directory.path(), "exit 3");
     let fakes = [0, 1].map(|_| daemon(|home| drop(stop_file(home))));
@@ -166,7 +166,7 @@ fn a_daemon_that_crashed_is_started_again() {
 }
 
 #[test]
-fn one_that_lost_the_race_to_a_daemon_that_left_is_followed_by_another() {
+fn client_starts_another_daemon_if_its_first_one_lost_the_race() {
     let directory = tempfile::tempdir_in("/tmp").unwrap();
     let home = directory.path().join("home");
     let end = "[ $(wc -l < ../started) -lt 2 ]; exit $((3 * $?))";
@@ -184,21 +184,21 @@ fn full() -> Failure {
 fn filled(events: Vec<serde_json::Value>) -> Fake {
     let (mut attaches, mut gets) = (0, 0);
     Fake::start(move |call: &Call| match call.method.as_str() {
-        "session.create" => vec![Act::Answer(
+        "session.create" => vec![FakeAction::Answer(
             json!({"session": SESSION, "pid": 3, "model": "m", "prompt_id": SESSION}),
         )],
         "session.attach" => {
             attaches += 1;
             let snapshot =
                 json!({"seq": 1, "epoch": 1, "session": summary(3, "running"), "queue": []});
-            let mut acts = vec![Act::Answer(attached(1))];
+            let mut acts = vec![FakeAction::Answer(attached(1))];
             if attaches == 1 {
-                acts.push(Act::Event(live("snapshot", &snapshot)));
-                acts.push(Act::Event(first()));
-                acts.push(Act::Event(sync(1)));
-                acts.push(Act::Ended(Some(full())));
+                acts.push(FakeAction::Event(live("snapshot", &snapshot)));
+                acts.push(FakeAction::Event(first()));
+                acts.push(FakeAction::Event(sync(1)));
+                acts.push(FakeAction::Ended(Some(full())));
             } else {
-                acts.extend(events.iter().cloned().map(Act::Event));
+                acts.extend(events.iter().cloned().map(FakeAction::Event));
             }
             acts
         }
@@ -209,9 +209,9 @@ fn filled(events: Vec<serde_json::Value>) -> Fake {
                 1 => "full".into(),
                 _ => serde_json::Value::Null,
             };
-            vec![Act::Answer(summary)]
+            vec![FakeAction::Answer(summary)]
         }
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     })
 }
 

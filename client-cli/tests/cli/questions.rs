@@ -8,7 +8,7 @@ use proto::{ErrorName, Failure};
 use serde_json::{Value, json};
 
 use crate::commands::summary;
-use crate::fake::{Act, Call, Fake, SESSION, attached, durable, live};
+use crate::fake::{Call, Fake, FakeAction, SESSION, attached, durable, live};
 use crate::program::{Running, reasonix, run};
 use crate::terminal;
 
@@ -32,9 +32,9 @@ fn approval(id: &str, at: &str) -> Value {
 /// A daemon where this waits.
 fn waiting(open: Vec<Value>) -> Fake {
     Fake::start(move |call: &Call| match call.method.as_str() {
-        "interaction.list" => vec![Act::Answer(json!({"interactions": open}))],
-        "process.list" => vec![Act::Answer(json!({"processes": [], "children": []}))],
-        _ => vec![Act::Answer(json!({}))],
+        "interaction.list" => vec![FakeAction::Answer(json!({"interactions": open}))],
+        "process.list" => vec![FakeAction::Answer(json!({"processes": [], "children": []}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     })
 }
 
@@ -105,8 +105,8 @@ fn the_inbox_answers_a_question_with_an_argument_for_each_part() {
 #[test]
 fn a_question_that_is_closed_is_told_by_whom() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "interaction.list" => vec![Act::Answer(json!({"interactions": []}))],
-        _ => vec![Act::Refuse(Failure::new(
+        "interaction.list" => vec![FakeAction::Answer(json!({"interactions": []}))],
+        _ => vec![FakeAction::Refuse(Failure::new(
             ErrorName::AlreadyResolved,
             "two answered first.",
             "",
@@ -154,9 +154,9 @@ fn waiting_returns_when_something_waits_and_124_when_nothing_did() {
                 0 | 1 => Vec::new(),
                 _ => vec![question("3.1", 1, "01")],
             };
-            vec![Act::Answer(json!({"interactions": open}))]
+            vec![FakeAction::Answer(json!({"interactions": open}))]
         }
-        _ => vec![Act::Answer(json!({"processes": [], "children": []}))],
+        _ => vec![FakeAction::Answer(json!({"processes": [], "children": []}))],
     });
     let done = run(&mut reasonix(&fake.home(), &["inbox", "--wait", "-q"]));
     assert_eq!(
@@ -188,41 +188,41 @@ fn waiting_returns_when_something_waits_and_124_when_nothing_did() {
 fn session(questions: Vec<Value>) -> Fake {
     Fake::start(move |call: &Call| match call.method.as_str() {
         "session.attach" => vec![
-            Act::Answer(attached(9)),
-            Act::Event(live(
+            FakeAction::Answer(attached(9)),
+            FakeAction::Event(live(
                 "snapshot",
                 &json!({"seq": 9, "epoch": 1, "session": summary(3, "waiting"), "queue": [],
                         "todos": [{"content": "Test", "active_form": "Testing", "status": "in_progress"}]}),
             )),
-            Act::Event(live(
+            FakeAction::Event(live(
                 "sync",
                 &json!({"seq": 9, "epoch": 1, "live": [], "interactions": questions}),
             )),
         ],
-        "session.prompt" => vec![Act::Answer(
+        "session.prompt" => vec![FakeAction::Answer(
             json!({"prompt_id": SESSION, "position": 0, "seq": 10}),
         )],
-        "session.checkpoints" => vec![Act::Answer(json!({"undo": true, "turns": [
+        "session.checkpoints" => vec![FakeAction::Answer(json!({"undo": true, "turns": [
             {"turn": 1, "at": "2026-01-01T00:00:00.000Z", "prompt": "first", "files": []},
             {"turn": 4, "at": "2026-01-01T00:00:00.000Z", "prompt": "fourth", "files": ["/w/a"]},
             {"turn": 5, "at": "2026-01-01T00:00:00.000Z", "prompt": "fifth", "files": ["/w/a"],
              "notes": ["what `make` did is not kept"]}]}))],
-        "session.rewind" => vec![Act::Answer(
+        "session.rewind" => vec![FakeAction::Answer(
             json!({"seq": 11, "turn": 1, "turns": 0, "files": []}),
         )],
-        "session.fork" => vec![Act::Answer(
+        "session.fork" => vec![FakeAction::Answer(
             json!({"session": SESSION, "pid": 8, "at_turn": 5}),
         )],
-        "session.set" => vec![Act::Answer(summary(3, "idle"))],
+        "session.set" => vec![FakeAction::Answer(summary(3, "idle"))],
         "session.export" => {
             let at = call.params["offset"].as_u64().unwrap();
             let piece = match at {
                 0 => json!({"text": "# one\n", "total": 10, "next": 6}),
                 _ => json!({"text": "two\n", "total": 10}),
             };
-            vec![Act::Answer(piece)]
+            vec![FakeAction::Answer(piece)]
         }
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     })
 }
 
@@ -296,24 +296,24 @@ fn a_question_is_shown_once_over_a_reconnect_and_goes_when_it_is_answered_elsewh
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
         "session.attach" => {
             attaches += 1;
-            let mut acts = vec![Act::Answer(attached(9))];
+            let mut acts = vec![FakeAction::Answer(attached(9))];
             if attaches == 1 {
-                acts.push(Act::Event(live(
+                acts.push(FakeAction::Event(live(
                     "snapshot",
                     &json!({"seq": 9, "epoch": 1, "session": summary(3, "waiting"), "queue": []}),
                 )));
             }
-            acts.push(Act::Event(live(
+            acts.push(FakeAction::Event(live(
                 "sync",
                 &json!({"seq": 9, "epoch": 1, "live": [], "interactions": [question("3.1", 1, "01")]}),
             )));
             acts
         }
-        "session.interrupt" => vec![Act::Close],
-        "session.prompt" => vec![Act::Answer(
+        "session.interrupt" => vec![FakeAction::Close],
+        "session.prompt" => vec![FakeAction::Answer(
             json!({"prompt_id": SESSION, "position": 0, "seq": 10}),
         )],
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let mut running = attach(&fake, &[]);
     running.say("/interrupt\n");
@@ -341,7 +341,7 @@ fn a_question_is_shown_once_over_a_reconnect_and_goes_when_it_is_answered_elsewh
 }
 
 #[test]
-fn what_can_be_gone_back_to_is_called_for_by_its_words() {
+fn attach_commands_rewind_fork_rename_and_export_a_session() {
     let fake = session(Vec::new());
     let directory = tempfile::tempdir_in("/tmp").unwrap();
     let file = directory.path().join("out.md");
@@ -441,7 +441,7 @@ fn a_parked_run_leaves_at_a_question() {
 }
 
 #[test]
-fn watching_tells_what_comes_and_goes() {
+fn inbox_watch_prints_a_line_when_a_question_opens_or_closes() {
     let looks = AtomicUsize::new(0);
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
         "interaction.list" => {
@@ -449,9 +449,9 @@ fn watching_tells_what_comes_and_goes() {
                 1 | 2 => vec![approval("4.1", "01")],
                 _ => Vec::new(),
             };
-            vec![Act::Answer(json!({"interactions": open}))]
+            vec![FakeAction::Answer(json!({"interactions": open}))]
         }
-        _ => vec![Act::Answer(json!({"processes": [], "children": []}))],
+        _ => vec![FakeAction::Answer(json!({"processes": [], "children": []}))],
     });
     let running = Running::start(&mut reasonix(&fake.home(), &["inbox", "--watch"]));
     fake.wait_for("interaction.list", 5);

@@ -3,7 +3,7 @@
 use proto::{ErrorName, Failure};
 use serde_json::{Value, json};
 
-use crate::fake::{Act, Call, Fake};
+use crate::fake::{Call, Fake, FakeAction};
 use crate::program::{reasonix, run};
 
 fn file(path: &str, result: &Value) -> Value {
@@ -19,7 +19,7 @@ fn noting(files: Vec<Value>, notes: &'static [&'static str]) -> Fake {
     Fake::start(move |call: &Call| {
         let seq = (call.params["dry_run"] == false).then_some(9);
         let answer = json!({"seq": seq, "turn": 2, "turns": 3, "files": files, "notes": notes});
-        vec![Act::Answer(answer)]
+        vec![FakeAction::Answer(answer)]
     })
 }
 
@@ -49,7 +49,7 @@ fn each_file_is_told_and_how_to_take_it_back() {
 }
 
 #[test]
-fn a_file_that_was_left_or_failed_is_one() {
+fn rewind_exits_with_1_if_a_file_is_skipped_or_fails() {
     let left = answering(vec![file("/w/a", &json!({"did": "changed_since"}))]);
     let done = run(&mut reasonix(&left.home(), &["rewind", "3", "2"]));
     assert_eq!(
@@ -73,7 +73,7 @@ fn a_file_that_was_left_or_failed_is_one() {
 }
 
 #[test]
-fn what_no_checkpoint_holds_is_told_and_is_one() {
+fn rewind_reports_what_no_checkpoint_holds_and_exits_with_1() {
     let files = vec![file("/w/a", &json!({"did": "restored"}))];
     let fake = noting(files, &["`make` wrote outside"]);
     let done = run(&mut reasonix(&fake.home(), &["rewind", "3", "2"]));
@@ -87,7 +87,7 @@ fn a_note_reads_alike_in_the_list_and_in_the_rewind() {
     let fake = Fake::start(|call: &Call| {
         let turn = json!({"turn": 1, "at": "2026-01-01T00:00:00.000Z", "prompt": "x", "files": [],
             "notes": [NOTE]});
-        vec![Act::Answer(match call.method.as_str() {
+        vec![FakeAction::Answer(match call.method.as_str() {
             "session.checkpoints" => json!({"turns": [turn], "undo": false}),
             _ => json!({"seq": 9, "turn": 0, "turns": 1, "files": [],
                 "notes": [format!("Turn 1: {NOTE}")]}),
@@ -109,7 +109,7 @@ fn a_note_reads_alike_in_the_list_and_in_the_rewind() {
 }
 
 #[test]
-fn what_is_gone_back_to_is_what_was_said() {
+fn rewind_passes_its_options_to_the_daemon() {
     let fake = answering(vec![file("/w/a", &json!({"did": "restored"}))]);
     let dry = run(&mut reasonix(
         &fake.home(),
@@ -147,7 +147,7 @@ fn turns_to_go_back_to_are_listed() {
     let fake = Fake::start(|_: &Call| {
         let turn = json!({"turn": 1, "at": "2026-01-01T00:00:00.000Z", "prompt": "fix \u{1b}[31mit",
             "files": ["/w/a", "/w/b", "/w/c", "/w/d", "/w/e"], "notes": ["`make` was not watched"]});
-        vec![Act::Answer(json!({"turns": [turn], "undo": true}))]
+        vec![FakeAction::Answer(json!({"turns": [turn], "undo": true}))]
     });
     let done = run(&mut reasonix(&fake.home(), &["rewind", "3", "--list"]));
     assert_eq!(done.code, Some(0), "{done:?}");
@@ -171,7 +171,7 @@ fn turns_to_go_back_to_are_listed() {
 #[test]
 fn a_session_that_runs_is_not_rewound() {
     let fake = Fake::start(|_: &Call| {
-        vec![Act::Refuse(Failure::new(
+        vec![FakeAction::Refuse(Failure::new(
             ErrorName::Busy,
             "A turn runs.",
             "stop it with `reasonix kill -s INT 3`",

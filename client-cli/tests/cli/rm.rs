@@ -8,7 +8,7 @@ use proto::{ErrorName, Failure};
 use serde_json::{Value, json};
 
 use crate::commands::summary;
-use crate::fake::{Act, Call, Fake, SESSION};
+use crate::fake::{Call, Fake, FakeAction, SESSION};
 use crate::program::{Done, Running, reasonix, run, terminal};
 use crate::terminal::Screen;
 
@@ -19,36 +19,36 @@ fn daemon() -> Fake {
         "session.prune" => {
             let one = json!({"session": SESSION, "pid": 3, "name": "n", "cwd": "/w",
                 "active_at": "2026-01-01T00:00:00.000Z", "bytes": 2_500_000});
-            vec![Act::Answer(
+            vec![FakeAction::Answer(
                 json!({"sessions": [one], "bytes": 2_500_000, "kept": 2}),
             )]
         }
         "session.get" if call.params["session"] == "9" => vec![deleted(&call.params)],
-        "session.get" => vec![Act::Answer(summary(3, "idle"))],
-        "session.signal" => vec![Act::Answer(json!({"delivered": true}))],
-        _ => vec![Act::Answer(
+        "session.get" => vec![FakeAction::Answer(summary(3, "idle"))],
+        "session.signal" => vec![FakeAction::Answer(json!({"delivered": true}))],
+        _ => vec![FakeAction::Answer(
             json!({"done": true, "attention": false, "exit_code": 137}),
         )],
     })
 }
 
-fn deleted(params: &Value) -> Act {
+fn deleted(params: &Value) -> FakeAction {
     let session = params["session"].as_str().unwrap();
     match (session, params["confirm"].as_bool()) {
-        ("9", _) => Act::Refuse(Failure::new(
+        ("9", _) => FakeAction::Refuse(Failure::new(
             ErrorName::NotFound,
             "There is no session `9`.",
             "`reasonix ls` lists all",
         )),
-        ("7", Some(false)) => Act::Refuse(Failure::new(
+        ("7", Some(false)) => FakeAction::Refuse(Failure::new(
             ErrorName::Busy,
             "Session 7 runs.",
             "`reasonix kill 7` ends it",
         )),
-        (_, Some(true)) => Act::Answer(
+        (_, Some(true)) => FakeAction::Answer(
             json!({"session": SESSION, "pid": session.parse::<u64>().unwrap(), "bytes": 12_000}),
         ),
-        _ => Act::Refuse(
+        _ => FakeAction::Refuse(
             Failure::new(
                 ErrorName::ConfirmNeeded,
                 format!("Session {session} has 4 turns and 12 kB."),
@@ -107,7 +107,7 @@ fn without_a_terminal_nothing_goes_unless_told_to() {
 }
 
 #[test]
-fn those_that_are_named_go_and_the_others_are_told() {
+fn rm_deletes_the_named_sessions_and_reports_those_it_cannot() {
     let fake = daemon();
     let done = run(&mut reasonix(
         &fake.home(),
@@ -195,7 +195,7 @@ fn a_dry_run_deletes_nothing() {
 }
 
 #[test]
-fn a_person_is_asked_and_only_a_yes_is_one() {
+fn rm_asks_on_a_terminal_and_deletes_only_after_yes() {
     for (answer, code, deleted) in [
         ("y\n", 0, &["3"][..]),
         ("Yes\n", 0, &["3"]),

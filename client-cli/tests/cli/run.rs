@@ -6,7 +6,7 @@ use proto::{ErrorName, Failure};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::fake::{Act, Call, Fake, SESSION, attached, durable, live};
+use crate::fake::{Call, Fake, FakeAction, SESSION, attached, durable, live};
 use crate::program::{Running, reasonix, run};
 
 const PROMPT: &str = "01890000-0000-7000-8000-0000000000aa";
@@ -46,20 +46,20 @@ fn turn(end: &Value) -> Vec<Value> {
 /// A daemon whose sessions see these events.
 fn daemon(events: Vec<Value>) -> Fake {
     Fake::start(move |call: &Call| match call.method.as_str() {
-        "session.create" => vec![Act::Answer(json!({
+        "session.create" => vec![FakeAction::Answer(json!({
             "session": SESSION, "pid": 3, "model": "m",
             "prompt_id": call.params.get("prompt").map(|_| PROMPT),
         }))],
         "session.attach" => {
-            let mut acts = vec![Act::Answer(attached(1))];
-            acts.extend(events.iter().cloned().map(Act::Event));
+            let mut acts = vec![FakeAction::Answer(attached(1))];
+            acts.extend(events.iter().cloned().map(FakeAction::Event));
             acts
         }
-        "session.prompt" => vec![Act::Answer(
+        "session.prompt" => vec![FakeAction::Answer(
             json!({"prompt_id": PROMPT, "position": 0, "seq": 1}),
         )],
-        "session.interrupt" => vec![Act::Answer(json!({"delivered": true}))],
-        _ => vec![Act::Answer(json!({}))],
+        "session.interrupt" => vec![FakeAction::Answer(json!({"delivered": true}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     })
 }
 
@@ -214,7 +214,7 @@ fn an_unknown_price_is_no_price() {
 #[test]
 fn every_failure_has_a_result_line() {
     let refusing = Fake::start(|_| {
-        vec![Act::Refuse(Failure::new(
+        vec![FakeAction::Refuse(Failure::new(
             ErrorName::InvalidConfig,
             "no model `x`",
             "see config.toml",
@@ -466,40 +466,40 @@ fn losing_the_terminal_leaves_the_turn_alone() {
 fn going_on_in_a_session_prompts_it_and_shows_only_what_is_new() {
     let summary = crate::commands::summary(3, "idle");
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
-        "session.get" | "session.set" => vec![Act::Answer(summary.clone())],
-        "session.list" => vec![Act::Answer(json!({"sessions": [summary]}))],
-        "session.prompt" => vec![Act::Answer(
+        "session.get" | "session.set" => vec![FakeAction::Answer(summary.clone())],
+        "session.list" => vec![FakeAction::Answer(json!({"sessions": [summary]}))],
+        "session.prompt" => vec![FakeAction::Answer(
             json!({"prompt_id": PROMPT, "position": 0, "seq": 10}),
         )],
         "session.attach" => vec![
-            Act::Answer(attached(10)),
-            Act::Event(durable(
+            FakeAction::Answer(attached(10)),
+            FakeAction::Event(durable(
                 10,
                 None,
                 "prompt.queued",
                 &json!({"prompt_id": PROMPT, "text": "p", "by": "x"}),
             )),
             // Another turn ends first: it is not ours.
-            Act::Event(durable(
+            FakeAction::Event(durable(
                 11,
                 Some(6),
                 "turn.ended",
                 &ended("failed", &json!({"text": "Not ours."})),
             )),
-            Act::Event(durable(
+            FakeAction::Event(durable(
                 12,
                 Some(7),
                 "turn.started",
                 &json!({"prompt_id": PROMPT}),
             )),
-            Act::Event(durable(
+            FakeAction::Event(durable(
                 13,
                 Some(7),
                 "turn.ended",
                 &ended("completed", &json!({})),
             )),
         ],
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     for arguments in [["run", "-s", "3", "p"].as_slice(), &["run", "-c", "p"]] {
         let done = run(&mut reasonix(&fake.home(), arguments));
@@ -529,21 +529,21 @@ fn going_on_in_a_session_prompts_it_and_shows_only_what_is_new() {
 /// A daemon whose events are these, and that says so much when it is asked how it ended.
 fn asked_daemon(events: Vec<Value>, turns: u64, waited: Value) -> Fake {
     Fake::start(move |call: &Call| match call.method.as_str() {
-        "session.create" => vec![Act::Answer(
+        "session.create" => vec![FakeAction::Answer(
             json!({"session": SESSION, "pid": 3, "model": "m", "prompt_id": PROMPT}),
         )],
         "session.attach" => {
-            let mut acts = vec![Act::Answer(attached(1))];
-            acts.extend(events.iter().cloned().map(Act::Event));
+            let mut acts = vec![FakeAction::Answer(attached(1))];
+            acts.extend(events.iter().cloned().map(FakeAction::Event));
             acts
         }
         "session.get" => {
             let mut summary = crate::commands::summary(3, "idle");
             summary["turns"] = turns.into();
-            vec![Act::Answer(summary)]
+            vec![FakeAction::Answer(summary)]
         }
-        "session.wait" => vec![Act::Answer(waited.clone())],
-        _ => vec![Act::Answer(json!({}))],
+        "session.wait" => vec![FakeAction::Answer(waited.clone())],
+        _ => vec![FakeAction::Answer(json!({}))],
     })
 }
 
@@ -589,17 +589,17 @@ fn settings_that_stay_with_the_session_are_told() {
             "session.get" | "session.set" => {
                 let mut summary = crate::commands::summary(3, "idle");
                 summary["kind"] = kind.into();
-                vec![Act::Answer(summary)]
+                vec![FakeAction::Answer(summary)]
             }
-            "session.prompt" => vec![Act::Answer(
+            "session.prompt" => vec![FakeAction::Answer(
                 json!({"prompt_id": PROMPT, "position": 0, "seq": 1}),
             )],
             "session.attach" => {
-                let mut acts = vec![Act::Answer(attached(1))];
-                acts.extend(completed().into_iter().map(Act::Event));
+                let mut acts = vec![FakeAction::Answer(attached(1))];
+                acts.extend(completed().into_iter().map(FakeAction::Event));
                 acts
             }
-            _ => vec![Act::Answer(json!({}))],
+            _ => vec![FakeAction::Answer(json!({}))],
         })
     };
     let notice = |kind, arguments: &[&str]| {
@@ -676,12 +676,12 @@ fn progress_shows_no_beginnings_of_answers() {
 #[test]
 fn in_a_pipeline_a_prompt_is_an_option_and_the_result_one_object() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "session.create" => vec![Act::Refuse(Failure::new(
+        "session.create" => vec![FakeAction::Refuse(Failure::new(
             ErrorName::Limit,
             "too many",
             "wait",
         ))],
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let done = run(&mut reasonix(
         &fake.home(),

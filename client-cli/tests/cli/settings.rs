@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::fake::{Act, Call, Fake};
+use crate::fake::{Call, Fake, FakeAction};
 use crate::program::{Running, reasonix, run, terminal};
 use crate::terminal::Screen;
 
@@ -35,22 +35,22 @@ pub fn probed(key: &str, reachable: bool) -> Value {
 
 fn daemon(default: Option<&'static str>, key: &'static str) -> Fake {
     Fake::start(move |call: &Call| match call.method.as_str() {
-        "provider.list" => vec![Act::Answer(json!({
+        "provider.list" => vec![FakeAction::Answer(json!({
             "providers": [provider("deep", true, false), provider("other", false, true)], "default_model": default}))],
-        "provider.probe" => vec![Act::Answer(probed(key, true))],
-        "doctor.run" => vec![Act::Answer(json!({"checks": []}))],
-        "config.check" => vec![Act::Answer(json!({
+        "provider.probe" => vec![FakeAction::Answer(probed(key, true))],
+        "doctor.run" => vec![FakeAction::Answer(json!({"checks": []}))],
+        "config.check" => vec![FakeAction::Answer(json!({
             "values": [
                 {"key": "agent.max_steps", "value": 0, "origin": "default"},
                 {"key": "agent.compact_ratio", "value": 0.8, "origin": "default"},
                 {"key": "language", "value": "au\u{1b}to", "origin": "/p/reasonix.toml"}],
             "problems": if default.is_none() { vec!["line 3: `colour` is no setting"] } else { Vec::new() },
             "held_back": []}))],
-        "config.set" => vec![Act::Answer(
+        "config.set" => vec![FakeAction::Answer(
             json!({"file": "/h/config.toml", "notices": ["/p says\n otherwise"],
             "value": {"key": call.params["key"], "value": call.params["value"], "origin": "/h/config.toml"}}),
         )],
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     })
 }
 
@@ -122,11 +122,11 @@ fn a_limit_in_money_names_the_default_model_that_it_cannot_count() {
             let mut provider = provider("deep", true, false);
             provider["facts"] = json!([{"model": "deep-large", "context_window": 0, "max_output_tokens": 0,
                 "price": {"input": 1, "output": 1}}]);
-            vec![Act::Answer(
+            vec![FakeAction::Answer(
                 json!({"providers": [provider], "default_model": "deep"}),
             )]
         }
-        _ => vec![Act::Answer(json!({"file": "/h/config.toml",
+        _ => vec![FakeAction::Answer(json!({"file": "/h/config.toml",
             "value": {"key": "budget.day.usd", "value": 5, "origin": "/h/config.toml"}}))],
     });
     let done = set(&priced, &["budget.day.usd", "5"]);
@@ -241,9 +241,9 @@ fn a_setting_is_written_as_toml_or_as_text_and_taken_out_again() {
 fn project(trusted: bool) -> Fake {
     let output = move |trusted: bool| json!({"directory": "/p", "trusted": trusted, "held_back": if trusted { Vec::new() } else { vec!["allow = [\"Bash\u{202e}\"]"] }, "hash": "h1"});
     Fake::start(move |call: &Call| match call.method.as_str() {
-        "trust.get" => vec![Act::Answer(output(trusted))],
-        "trust.set" => vec![Act::Answer(output(call.params["trusted"] == true))],
-        _ => vec![Act::Answer(json!({}))],
+        "trust.get" => vec![FakeAction::Answer(output(trusted))],
+        "trust.set" => vec![FakeAction::Answer(output(call.params["trusted"] == true))],
+        _ => vec![FakeAction::Answer(json!({}))],
     })
 }
 
@@ -320,7 +320,7 @@ fn shells_get_their_words_and_man_its_pages() {
 
 #[test]
 fn alone_without_a_terminal_it_names_what_works_without_one() {
-    let fake = Fake::start(|_: &Call| vec![Act::Answer(json!({}))]);
+    let fake = Fake::start(|_: &Call| vec![FakeAction::Answer(json!({}))]);
     for words in [&[][..], &["chat"], &["top"], &["attach", "3"]] {
         let done = Running::start(&mut reasonix(&fake.home(), words)).done();
         assert_eq!(done.code, Some(64), "{words:?}: {}", done.err);

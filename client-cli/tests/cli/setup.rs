@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use serde_json::{Value, json};
 
-use crate::fake::{Act, Call, Fake, SESSION, attached, durable, sync};
+use crate::fake::{Call, Fake, FakeAction, SESSION, attached, durable, sync};
 use crate::program::{Running, reasonix, run, terminal};
 use crate::settings::{probed, provider};
 use crate::terminal::Screen;
@@ -21,7 +21,7 @@ const KEY: &str = "sk-secret-123";
 fn daemon(reachable: bool) -> Fake {
     let mut set_up = false;
     Fake::start(move |call: &Call| match call.method.as_str() {
-        "provider.list" => vec![Act::Answer(json!({
+        "provider.list" => vec![FakeAction::Answer(json!({
             "providers": [provider("deep", false, true), provider("other", false, true)]}))],
         "provider.probe" => {
             let key = match call.params["key"].as_str() {
@@ -31,27 +31,29 @@ fn daemon(reachable: bool) -> Fake {
                 None if call.params["name"] == "local" => "not_needed",
                 None => "missing",
             };
-            vec![Act::Answer(probed(key, reachable))]
+            vec![FakeAction::Answer(probed(key, reachable))]
         }
-        "credential.set" => vec![Act::Answer(json!({"kept_in": "/h/credentials.toml"}))],
+        "credential.set" => vec![FakeAction::Answer(
+            json!({"kept_in": "/h/credentials.toml"}),
+        )],
         "provider.set" => {
             set_up = true;
-            vec![Act::Answer(json!({"file": "/h/config.toml",
+            vec![FakeAction::Answer(json!({"file": "/h/config.toml",
                 "value": {"key": "default_model", "value": "deep", "origin": "/h/config.toml"}}))]
         }
-        "session.create" if !set_up => vec![Act::Refuse(Failure::new(
+        "session.create" if !set_up => vec![FakeAction::Refuse(Failure::new(
             ErrorName::InvalidConfig,
             "No provider is configured.",
             "add one",
         ))],
-        "session.create" => vec![Act::Answer(
+        "session.create" => vec![FakeAction::Answer(
             json!({"session": SESSION, "pid": 3, "model": "m"}),
         )],
-        "session.attach" => vec![Act::Answer(attached(0)), Act::Event(sync(0))],
-        "session.prompt" => vec![Act::Answer(
+        "session.attach" => vec![FakeAction::Answer(attached(0)), FakeAction::Event(sync(0))],
+        "session.prompt" => vec![FakeAction::Answer(
             json!({"prompt_id": SESSION, "position": 0, "seq": 1}),
         )],
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     })
 }
 
@@ -197,19 +199,19 @@ fn by_flags_the_address_where_prompts_are_taken_is_used() {
         (&["login", "deep", "--key-stdin"], 1),
     ] {
         let fake = Fake::start(|call: &Call| match call.method.as_str() {
-            "provider.list" => vec![Act::Answer(json!({
+            "provider.list" => vec![FakeAction::Answer(json!({
                 "providers": [provider("deep", true, false)], "default_model": "deep/deep-large"}))],
             "provider.probe" if call.params["base_url"] == "https://deep.example/v1" => {
-                vec![Act::Answer(probed("not_needed", true))]
+                vec![FakeAction::Answer(probed("not_needed", true))]
             }
             "provider.probe" => {
                 let mut elsewhere = probed("unknown", false);
                 elsewhere["better_base_url"] = json!("https://deep.example/v1");
-                vec![Act::Answer(elsewhere)]
+                vec![FakeAction::Answer(elsewhere)]
             }
-            "provider.set" => vec![Act::Answer(json!({"file": "/h/config.toml",
+            "provider.set" => vec![FakeAction::Answer(json!({"file": "/h/config.toml",
                 "value": {"key": "default_model", "value": "mine", "origin": "/h/config.toml"}}))],
-            _ => vec![Act::Answer(json!({}))],
+            _ => vec![FakeAction::Answer(json!({}))],
         });
         let mut command = reasonix(&fake.home(), arguments);
         if code == 0 {
@@ -438,19 +440,19 @@ fn the_first_run_without_a_terminal_says_what_would_be_enough() {
 /// A daemon whose provider `deep` is configured and has a key; of another address it knows none.
 fn configured() -> Fake {
     Fake::start(|call: &Call| match call.method.as_str() {
-        "provider.list" => vec![Act::Answer(json!({
+        "provider.list" => vec![FakeAction::Answer(json!({
             "providers": [provider("deep", true, false), provider("other", false, true)],
             "default_model": "deep/deep-alias"}))],
         "provider.probe" => {
             let moved = call.params["base_url"].is_string();
-            vec![Act::Answer(probed(
+            vec![FakeAction::Answer(probed(
                 if moved { "missing" } else { "works" },
                 true,
             ))]
         }
-        "provider.set" => vec![Act::Answer(json!({"file": "/h/config.toml",
+        "provider.set" => vec![FakeAction::Answer(json!({"file": "/h/config.toml",
             "value": {"key": "default_model", "value": "deep", "origin": "/h/config.toml"}}))],
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     })
 }
 

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use proto::{ErrorName, Failure};
 use serde_json::json;
 
-use crate::fake::{Act, Call, Fake};
+use crate::fake::{Call, Fake, FakeAction};
 use crate::program::{Running, reasonix, run, terminal};
 
 /// A program in the daemon's place.
@@ -69,7 +69,7 @@ fn a_daemon_gets_a_small_environment_and_stays_in_its_home() {
 }
 
 #[test]
-fn no_program_at_all_says_where_it_belongs() {
+fn error_for_a_missing_daemon_program_names_reasonix_daemon() {
     let home = tempfile::tempdir_in("/tmp").unwrap();
     let done = run(&mut reasonix(home.path(), &["ls"]));
     assert_eq!(done.code, Some(69), "{done:?}");
@@ -83,7 +83,7 @@ fn no_program_at_all_says_where_it_belongs() {
 }
 
 #[test]
-fn no_home_is_a_matter_of_configuration() {
+fn missing_home_variables_exit_with_78() {
     let home = tempfile::tempdir_in("/tmp").unwrap();
     let done = run(reasonix(home.path(), &["ls"])
         .env_remove("REASONIX_HOME")
@@ -155,15 +155,15 @@ fn a_sentence_without_quotes_is_no_misspelt_command() {
 #[test]
 fn a_model_that_does_not_exist_is_refused_before_the_interface_opens() {
     let fake = Fake::start(|call: &Call| match call.method.as_str() {
-        "provider.list" => vec![Act::Answer(
+        "provider.list" => vec![FakeAction::Answer(
             json!({"providers": [], "default_model": "deep"}),
         )],
-        "session.prefix" => vec![Act::Refuse(Failure::new(
+        "session.prefix" => vec![FakeAction::Refuse(Failure::new(
             ErrorName::NotFound,
             "Unknown model `dep`.",
             "Did you mean `deep`?",
         ))],
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let (_ours, theirs) = terminal();
     let mut command = reasonix(&fake.home(), &["-m", "dep", "fix it"]);

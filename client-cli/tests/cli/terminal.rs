@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::fake::{Act, Call, Fake, SESSION, attached, durable, sync};
+use crate::fake::{Call, Fake, FakeAction, SESSION, attached, durable, sync};
 use crate::program::{Running, reasonix, terminal};
 
 const PROMPT: &str = "01890000-0000-7000-8000-0000000000aa";
@@ -69,14 +69,14 @@ fn approval(scopes: &Value) -> Value {
 
 pub fn daemon() -> Fake {
     Fake::start(|call: &Call| match call.method.as_str() {
-        "session.create" => vec![Act::Answer(
+        "session.create" => vec![FakeAction::Answer(
             json!({"session": SESSION, "pid": 3, "model": "m"}),
         )],
-        "session.attach" => vec![Act::Answer(attached(0)), Act::Event(sync(0))],
-        "session.prompt" => vec![Act::Answer(
+        "session.attach" => vec![FakeAction::Answer(attached(0)), FakeAction::Event(sync(0))],
+        "session.prompt" => vec![FakeAction::Answer(
             json!({"prompt_id": PROMPT, "position": 0, "seq": 1}),
         )],
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     })
 }
 
@@ -185,19 +185,22 @@ fn an_answer_from_elsewhere_closes_the_question() {
 fn a_lost_connection_is_told_at_once_and_once() {
     let mut attaches = 0;
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
-        "session.create" => vec![Act::Answer(
+        "session.create" => vec![FakeAction::Answer(
             json!({"session": SESSION, "pid": 3, "model": "m"}),
         )],
         "session.attach" => {
             attaches += 1;
             let seq = if attaches == 1 { 0 } else { 2 };
-            vec![Act::Answer(attached(seq)), Act::Event(sync(seq))]
+            vec![
+                FakeAction::Answer(attached(seq)),
+                FakeAction::Event(sync(seq)),
+            ]
         }
-        "session.prompt" => vec![Act::Answer(
+        "session.prompt" => vec![FakeAction::Answer(
             json!({"prompt_id": PROMPT, "position": 0, "seq": 1}),
         )],
-        "session.interrupt" => vec![Act::Close],
-        _ => vec![Act::Answer(json!({}))],
+        "session.interrupt" => vec![FakeAction::Close],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let (running, _, _keys, screen) = start(&fake);
     running.signal(rustix::process::Signal::INT);

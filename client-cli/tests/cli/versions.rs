@@ -7,7 +7,7 @@ use proto::{ErrorName, Failure};
 use serde_json::{Value, json};
 
 use crate::commands::summary;
-use crate::fake::{Act, Call, Fake};
+use crate::fake::{Call, Fake, FakeAction};
 use crate::program::{Done, reasonix, run};
 
 /// A daemon's program that says it is of this version, and does nothing else.
@@ -29,18 +29,18 @@ fn daemon(
     Fake::of_version(version, move |call: &Call| match call.method.as_str() {
         "daemon.status" => {
             let client = json!({"name": "c", "pid": 6, "role": "drive", "connected_s": 1});
-            vec![Act::Answer(json!({
+            vec![FakeAction::Answer(json!({
                 "daemon": {"version": version, "build": "", "pid": 5, "started_at": "2026-01-01T00:00:00.000Z", "instance": "i"},
                 "pid": 5, "version": version, "uptime_s": 7, "home": "/h", "socket": "/s", "memory_bytes": 9,
                 "sessions": {"stored": 1, "loaded": 1, "running": running, "waiting": 0},
                 "clients": vec![client; clients], "confinement": "", "problems": [],
             }))]
         }
-        "process.list" => vec![Act::Answer(
+        "process.list" => vec![FakeAction::Answer(
             json!({"processes": [summary(3, state)], "children": children}),
         )],
-        "session.list" => vec![Act::Answer(json!({"sessions": []}))],
-        _ => vec![Act::Answer(json!({}))],
+        "session.list" => vec![FakeAction::Answer(json!({"sessions": []}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     })
 }
 
@@ -49,7 +49,7 @@ fn with(fake: &Fake, version: &str, arguments: &[&str]) -> Done {
 }
 
 #[test]
-fn an_older_daemon_without_work_is_asked_aside_for_a_newer_one() {
+fn idle_older_daemon_is_shut_down_for_a_newer_client() {
     let fake = daemon("0.0.9", 0, 1, "idle", Vec::new());
     let done = with(&fake, "0.1.0", &["ls"]);
     assert_eq!(done.code, Some(0), "{done:?}");
@@ -127,15 +127,15 @@ fn a_daemon_that_cannot_hand_over_is_not_stopped_under_its_work() {
     ] {
         let list = json!({"processes": [summary(3, state)], "children": []});
         let fake = Fake::of_version("0.0.1", move |call: &Call| match call.method.as_str() {
-            "process.list" => vec![Act::Answer(list.clone())],
+            "process.list" => vec![FakeAction::Answer(list.clone())],
             "daemon.shutdown" if call.params["mode"] == "hand_over" => {
-                vec![Act::Refuse(Failure::new(
+                vec![FakeAction::Refuse(Failure::new(
                     ErrorName::InvalidParams,
                     "unknown variant",
                     "",
                 ))]
             }
-            _ => vec![Act::Answer(json!({}))],
+            _ => vec![FakeAction::Answer(json!({}))],
         });
         let done = with(&fake, "0.1.0", &["daemon", "restart"]);
         assert_eq!(done.code, Some(code), "{done:?}");
@@ -156,9 +156,13 @@ fn commands_are_named_before_a_stop_ends_them() {
         json!({"session": 3, "os_pid": 8, "kind": "command", "command": "make", "running_ms": 1});
     let list = json!({"processes": [summary(3, "idle")], "children": [tool, shell]});
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
-        "process.list" => vec![Act::Answer(list.clone())],
+        "process.list" => vec![FakeAction::Answer(list.clone())],
         // No session is ended: the failure came before.
-        _ => vec![Act::Refuse(Failure::new(ErrorName::Internal, "No.", ""))],
+        _ => vec![FakeAction::Refuse(Failure::new(
+            ErrorName::Internal,
+            "No.",
+            "",
+        ))],
     });
     for (arguments, fate) in [
         (&["daemon", "stop"][..], "to be ended"),
@@ -204,7 +208,7 @@ fn no_common_protocol_says_which_side_and_an_old_daemon_can_still_be_stopped() {
         "No protocol version in common: the client speaks 1 to 1, the daemon 0 to 0.",
         "Upgrade the daemon.",
     );
-    let fake = Fake::start(|_| vec![Act::Answer(json!({}))]);
+    let fake = Fake::start(|_| vec![FakeAction::Answer(json!({}))]);
     fake.speaks(0, refusal);
     let done = run(&mut reasonix(&fake.home(), &["ls"]));
     assert_eq!(done.code, Some(69), "{done:?}");

@@ -17,7 +17,7 @@ use crate::model::{Dialog, Link, Model};
 
 /// How often the overview is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pace {
+pub(super) enum OverviewRefresh {
     /// Not now: the daemon is not there.
     Off,
     /// For the row about what waits elsewhere.
@@ -26,7 +26,7 @@ pub(super) enum Pace {
     Fast,
 }
 
-impl Pace {
+impl OverviewRefresh {
     /// What the interface needs now.
     pub(super) fn of(model: &Model) -> Self {
         let listed = match &model.dialog {
@@ -72,15 +72,17 @@ const AGAIN: Duration = Duration::from_secs(5);
 pub(super) async fn watching(
     client: Client,
     sender: mpsc::Sender<Event>,
-    mut pace: watch::Receiver<Pace>,
+    mut pace: watch::Receiver<OverviewRefresh>,
 ) {
     let mut known: Option<Overview> = None;
     loop {
         let now = *pace.borrow_and_update();
         let asked = async {
             match now {
-                Pace::Off => std::future::pending().await,
-                Pace::Slow | Pace::Fast => next(&client, known.as_ref(), now).await,
+                OverviewRefresh::Off => std::future::pending().await,
+                OverviewRefresh::Slow | OverviewRefresh::Fast => {
+                    next(&client, known.as_ref(), now).await
+                }
             }
         };
         let answer = tokio::select! {
@@ -120,7 +122,7 @@ pub(super) async fn watching(
 async fn next(
     client: &Client,
     known: Option<&Overview>,
-    pace: Pace,
+    pace: OverviewRefresh,
 ) -> Result<Option<Overview>, CallError> {
     if let Some(known) = known {
         let works = known.works();
@@ -128,7 +130,7 @@ async fn next(
         let since = known.change;
         let params = process::WaitParams { since, wait_ms };
         let newest = client.call::<ProcessWait>(&params).await?.change;
-        if newest == since && !(pace == Pace::Fast && works) {
+        if newest == since && !(pace == OverviewRefresh::Fast && works) {
             return Ok(None);
         }
         tokio::time::sleep(pace.gaps().0).await;

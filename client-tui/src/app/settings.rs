@@ -8,7 +8,7 @@ use proto::state::ApprovalMode;
 use crate::messages::Language;
 use crate::model::ViewOptions;
 use crate::perform;
-use crate::terminal::Surroundings;
+use crate::terminal::TerminalEnvironment;
 use crate::theme::Theme;
 
 /// Settings of the interface.
@@ -62,7 +62,7 @@ impl Settings {
     /// With what the environment says where the settings leave it open.
     pub(super) fn look(
         &self,
-        surroundings: &Surroundings,
+        surroundings: &TerminalEnvironment,
         (columns, rows): (u16, u16),
         fullscreen: Option<bool>,
     ) -> ViewOptions {

@@ -31,7 +31,7 @@ fn a_text_that_is_too_long_for_a_terminal_goes_to_a_private_file() {
 }
 
 #[test]
-fn where_the_terminal_would_not_know_it_a_file_takes_it() {
+fn copy_without_terminal_support_goes_to_a_file() {
     let copied = copy(None::<&mut Vec<u8>>, "short", Language::English).unwrap();
     let Copied::File(path) = copied else {
         panic!("{copied:?}")

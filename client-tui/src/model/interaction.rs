@@ -14,7 +14,7 @@ use self::command::CommandBox;
 use super::line::Input;
 use super::seen::ReadProgress;
 use crate::keymap::Context;
-use crate::render::Made;
+use crate::render::RenderInputs;
 
 /// An interaction with the user's choices and text so far.
 #[derive(Debug)]
@@ -45,13 +45,13 @@ pub struct InteractionDialog {
 
 /// The newest rows and their inputs: rendering a long diff is too slow to repeat at every key.
 #[derive(Debug, Default)]
-pub struct Rows(RefCell<Option<(Made, Rc<Vec<Line<'static>>>)>>);
+pub struct Rows(RefCell<Option<(RenderInputs, Rc<Vec<Line<'static>>>)>>);
 
 impl Rows {
     /// The rows: cached ones if they were made with the same inputs, else new ones.
     pub fn rows(
         &self,
-        made: Made,
+        made: RenderInputs,
         make: impl FnOnce() -> Vec<Line<'static>>,
     ) -> Rc<Vec<Line<'static>>> {
         let before = self.0.borrow().clone();
@@ -227,7 +227,7 @@ pub struct Asking {
 impl Asking {
     /// Whether it may open by itself.
     #[must_use]
-    pub fn comes_up(&self, asked: &ShownInteraction) -> bool {
+    pub fn may_open_by_itself(&self, asked: &ShownInteraction) -> bool {
         !self.postponed.contains(asked) && !self.sent.contains(asked)
     }
 }

@@ -69,7 +69,7 @@ pub struct Model {
     /// Whether the terminal's window has the focus. Terminals that do not report it count as focused.
     pub focused: bool,
     /// The last press of Ctrl-C, or of Esc on an empty line: a second press does more.
-    pub pressed: Option<(Pressed, Instant)>,
+    pub pressed: Option<(DoublePressKey, Instant)>,
     /// The newest record shown here of each session: later ones are unread.
     pub seen: HashMap<SessionId, Seq>,
     /// Choices and text of open questions in sessions that were left.
@@ -102,7 +102,7 @@ pub struct Model {
 
 /// A key that does more when it is pressed twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pressed {
+pub enum DoublePressKey {
     Interrupt,
     Back,
 }

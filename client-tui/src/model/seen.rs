@@ -2,7 +2,7 @@
 
 /// The rows of a dialog's body that are on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Visible {
+pub struct VisibleRows {
     /// The first row, and the row after the last one.
     pub rows: (usize, usize),
     /// All rows of the body.
@@ -24,7 +24,7 @@ pub struct ReadProgress {
 
 impl ReadProgress {
     /// Records the rows on the screen now.
-    pub fn note(&mut self, visible: &Visible) {
+    pub fn note(&mut self, visible: &VisibleRows) {
         if self.width != visible.width {
             self.rows = 0;
             self.width = visible.width;
@@ -48,7 +48,7 @@ impl ReadProgress {
 
     /// Rows that were not on the screen yet.
     #[must_use]
-    pub fn left(&self, visible: &Visible) -> usize {
+    pub fn left(&self, visible: &VisibleRows) -> usize {
         visible.count.saturating_sub(self.rows)
     }
 }
@@ -57,8 +57,8 @@ impl ReadProgress {
 mod tests {
     use super::*;
 
-    fn rows(first: usize, end: usize) -> Visible {
-        Visible {
+    fn rows(first: usize, end: usize) -> VisibleRows {
+        VisibleRows {
             rows: (first, end),
             count: 20,
             width: 80,
@@ -67,14 +67,14 @@ mod tests {
     }
 
     #[test]
-    fn it_is_all_seen_only_without_a_gap_and_at_one_width() {
+    fn read_progress_is_complete_only_without_gaps_and_at_one_width() {
         let mut seen = ReadProgress::default();
         seen.note(&rows(0, 8));
         seen.note(&rows(12, 20));
         assert!(!seen.is_all());
         assert_eq!(seen.left(&rows(12, 20)), 12);
         seen.note(&rows(8, 16));
-        let narrow = Visible {
+        let narrow = VisibleRows {
             width: 40,
             ..rows(16, 20)
         };
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_window_that_is_too_small_shows_nothing() {
         let mut seen = ReadProgress::default();
-        seen.note(&Visible {
+        seen.note(&VisibleRows {
             is_readable: false,
             ..rows(0, 20)
         });

@@ -19,13 +19,13 @@ use crate::theme::Theme;
 /// A cache of rendered lines, valid while their inputs and look stay the same.
 #[derive(Debug, Default)]
 pub struct Cache {
-    kept: HashMap<Key, (Made, Rc<Vec<Line<'static>>>)>,
+    kept: HashMap<Key, (RenderInputs, Rc<Vec<Line<'static>>>)>,
     /// Lines in all that are kept.
     lines: usize,
     /// Line counts, also of entries whose lines are not cached.
-    counts: HashMap<Key, (Made, usize)>,
+    counts: HashMap<Key, (RenderInputs, usize)>,
     /// The transcript and look that the cache is for.
-    made_for: Option<(u64, Made)>,
+    made_for: Option<(u64, RenderInputs)>,
 }
 
 /// The source of the lines: a transcript entry (generation and id) and a part of it.
@@ -33,7 +33,7 @@ pub type Key = (u64, u64, usize);
 
 /// How they were made: another look, another text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct RenderInputs {
     pub theme: Theme,
     pub language: Language,
     pub width: usize,
@@ -41,7 +41,7 @@ pub struct Made {
     pub version: u64,
 }
 
-impl Made {
+impl RenderInputs {
     /// For this look.
     #[must_use]
     pub fn of(look: &ViewOptions, width: usize, version: u64) -> Self {
@@ -63,7 +63,10 @@ const COUNTS_MAX: usize = 500_000;
 impl Cache {
     /// Sets the transcript and look. Drops lines made for others.
     pub fn prepare(&mut self, generation: u64, look: &ViewOptions) {
-        let made_for = Some((generation, Made::of(look, usize::from(look.columns), 0)));
+        let made_for = Some((
+            generation,
+            RenderInputs::of(look, usize::from(look.columns), 0),
+        ));
         if self.made_for != made_for {
             *self = Self {
                 made_for,
@@ -76,7 +79,7 @@ impl Cache {
     pub fn lines(
         &mut self,
         key: Key,
-        made: Made,
+        made: RenderInputs,
         make: impl FnOnce() -> Vec<Line<'static>>,
     ) -> Rc<Vec<Line<'static>>> {
         if let Some((before, lines)) = self.kept.get(&key)
@@ -99,7 +102,12 @@ impl Cache {
     }
 
     /// The number of lines, counted if it is unknown. The lines themselves are not cached for that.
-    pub fn count(&mut self, key: Key, made: Made, count: impl FnOnce(&mut Self) -> usize) -> usize {
+    pub fn count(
+        &mut self,
+        key: Key,
+        made: RenderInputs,
+        count: impl FnOnce(&mut Self) -> usize,
+    ) -> usize {
         if let Some((before, count)) = self.counts.get(&key)
             && *before == made
         {

@@ -7,7 +7,7 @@ use crate::view::transcript::{PartIndex, PrintedLine};
 
 /// A row above the viewport.
 #[derive(Clone, Debug)]
-pub(super) struct Remembered {
+pub(super) struct PrintedRow {
     pub(super) line: Line<'static>,
     pub(super) cells: usize,
     /// The part of the transcript that begins with it.
@@ -16,7 +16,7 @@ pub(super) struct Remembered {
     goes_on: bool,
 }
 
-impl From<PrintedLine> for Remembered {
+impl From<PrintedLine> for PrintedRow {
     fn from(PrintedLine { line, begins }: PrintedLine) -> Self {
         Self {
             line,
@@ -30,9 +30,9 @@ impl From<PrintedLine> for Remembered {
 /// These rows broken at another edge. None of them counts as the beginning of a part any more, so they are never
 /// printed again in another look.
 pub(super) fn broken<'a>(
-    rows: impl Iterator<Item = &'a Remembered>,
+    rows: impl Iterator<Item = &'a PrintedRow>,
     columns: usize,
-) -> Vec<Remembered> {
+) -> Vec<PrintedRow> {
     let mut whole: Vec<Line<'static>> = Vec::new();
     let mut goes_on = false;
     for row in rows {
@@ -45,7 +45,7 @@ pub(super) fn broken<'a>(
     let pieces = whole.iter().map(|line| wrap::hard(line, columns));
     let rows = pieces.flat_map(|pieces| {
         let last = pieces.len();
-        (1..).zip(pieces).map(move |(number, line)| Remembered {
+        (1..).zip(pieces).map(move |(number, line)| PrintedRow {
             line,
             cells: 0,
             begins: None,

@@ -8,14 +8,14 @@ use super::{Doubt, Screen};
 
 /// Rows of the screen above the viewport: between these two, as it is not known where the shell left off.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Above {
+pub(super) struct RowsAbove {
     least: usize,
     most: usize,
     /// Blank rows below the viewport, at most.
     blank: usize,
 }
 
-impl Above {
+impl RowsAbove {
     /// Of a screen that nothing was drawn on.
     pub(super) fn unknown(rows: usize) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl<W: Write> Screen<W> {
         self.doubt = Doubt::None;
         self.above.drawn_over(overwritten);
         if doubt == Doubt::All {
-            self.above = Above::default();
+            self.above = RowsAbove::default();
         } else if self.reflows && transcript {
             // The number of rows above those is unknown; they are the terminal's.
             self.above.least = 0;

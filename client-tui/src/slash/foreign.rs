@@ -55,7 +55,7 @@ mod tests {
     use crate::slash;
 
     #[test]
-    fn what_is_named_exists_and_what_it_is_named_for_does_not() {
+    fn hints_for_foreign_commands_name_existing_commands() {
         for (foreign, ours) in FOREIGN {
             assert!(slash::named(foreign).is_none(), "/{foreign} is ours");
             for command in ours.split(", ").filter_map(|name| name.strip_prefix('/')) {

@@ -7,7 +7,7 @@ use crate::theme::Theme;
 
 /// Features of the terminal that are known before anything is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct TerminalEnvironment {
     pub colours: Depth,
     /// The value of the setting `auto` here.
     pub theme: Theme,
@@ -22,7 +22,7 @@ pub struct Surroundings {
     pub plain: bool,
 }
 
-impl Surroundings {
+impl TerminalEnvironment {
     /// Of this process.
     #[must_use]
     pub fn read() -> Self {

@@ -6,8 +6,8 @@ use crate::screen::Depth;
 use crate::theme::Theme;
 
 /// Surroundings of variables written `NAME=value NAME=value`.
-fn of(variables: &str) -> Surroundings {
-    Surroundings::of(|name| {
+fn of(variables: &str) -> TerminalEnvironment {
+    TerminalEnvironment::of(|name| {
         let mut all = variables.split(' ').filter_map(|one| one.split_once('='));
         all.find(|(known, _)| *known == name)
             .map(|(_, value)| value.to_owned())
@@ -79,7 +79,7 @@ fn nothing_in_a_title_or_a_notification_is_obeyed() {
 }
 
 #[test]
-fn all_that_is_switched_on_is_switched_off() {
+fn restore_switches_off_every_terminal_mode_that_enter_set() {
     for wheel in [false, true] {
         for plain in [false, true] {
             let options = Options { wheel, plain };
@@ -112,7 +112,7 @@ fn a_terminal_whose_other_end_is_closed_is_gone() {
 }
 
 #[test]
-fn only_the_signal_of_our_own_stop_is_no_news() {
+fn only_a_continue_signal_soon_after_our_own_suspend_is_ours() {
     let now = Instant::now();
     let state = State {
         options: Options::default(),

@@ -13,7 +13,7 @@ pub fn is_wrong(arguments: &str) -> bool {
 /// Why the answer cannot be copied; `None`: it can, or there is no answer at all, which [`run`] reports.
 pub fn refused(model: &Model, arguments: &str) -> Option<String> {
     let language = model.look.language;
-    let Some(Copied::Answer(back)) = copied(arguments) else {
+    let Some(CopySource::Answer(back)) = copied(arguments) else {
         return None;
     };
     match answers(model).count() {
@@ -28,8 +28,8 @@ pub fn refused(model: &Model, arguments: &str) -> Option<String> {
 pub fn run(model: &mut Model, arguments: &str) -> Vec<Effect> {
     let language = model.look.language;
     let (back, code) = match copied(arguments) {
-        Some(Copied::Answer(back)) => (back, false),
-        Some(Copied::Code) | None => (0, true),
+        Some(CopySource::Answer(back)) => (back, false),
+        Some(CopySource::Code) | None => (0, true),
     };
     let Some(answer) = answers(model).nth(back) else {
         model.toast(Tone::Warning, language.say(Msg::NoAnswer));
@@ -68,7 +68,7 @@ fn last_code(markdown: &str) -> Option<String> {
 }
 
 /// The argument of `/copy`.
-enum Copied {
+enum CopySource {
     /// An answer: this many before the last one.
     Answer(usize),
     /// The code of the last answer.
@@ -76,13 +76,13 @@ enum Copied {
 }
 
 /// `None`: it is nothing that can be copied.
-fn copied(arguments: &str) -> Option<Copied> {
+fn copied(arguments: &str) -> Option<CopySource> {
     match arguments {
-        "" => Some(Copied::Answer(0)),
-        "code" => Some(Copied::Code),
+        "" => Some(CopySource::Answer(0)),
+        "code" => Some(CopySource::Code),
         number => {
             let back = number.parse::<usize>().ok()?.checked_sub(1)?;
-            Some(Copied::Answer(back))
+            Some(CopySource::Answer(back))
         }
     }
 }

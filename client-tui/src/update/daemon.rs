@@ -36,7 +36,7 @@ pub fn session_update(model: &mut Model, follow: u64, update: SessionUpdate) -> 
             {
                 model.session = Some(Session::new(session, pid));
                 interaction::arrive(model);
-                super::overview::lend(model);
+                super::overview::share_overview_with_session(model);
             }
             model.called = Some((session, pid.to_string()));
             model.link = Link::Replaying;

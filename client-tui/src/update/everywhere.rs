@@ -15,7 +15,7 @@ use crate::model::confirm::ConfirmedAction;
 use crate::model::list::ListOf;
 use crate::model::pager::PagerContent;
 use crate::model::session::Session;
-use crate::model::{Link, Model, Pressed, Tone};
+use crate::model::{DoublePressKey, Link, Model, Tone};
 use crate::view::status;
 
 /// A key pressed again within this time means more.
@@ -117,7 +117,7 @@ fn report_switch(model: &mut Model, on: bool, yes: Msg, no: Msg) -> Vec<Effect> 
 
 /// Ctrl-C: stops running work, else clears the composer; twice leaves at once.
 pub fn interrupt(model: &mut Model) -> Vec<Effect> {
-    if again(model, Pressed::Interrupt) {
+    if again(model, DoublePressKey::Interrupt) {
         return vec![leave(model, INTERRUPTED)];
     }
     let language = model.look.language;
@@ -145,7 +145,7 @@ fn back(model: &mut Model) -> Vec<Effect> {
     if model.session.is_none() || !model.composer.is_empty() {
         return Vec::new();
     }
-    if again(model, Pressed::Back) {
+    if again(model, DoublePressKey::Back) {
         model.pressed = None;
         model.toast = None;
         return list::open(model, ListOf::Turns);
@@ -156,7 +156,7 @@ fn back(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Whether the same key was pressed a moment ago; it is remembered.
-fn again(model: &mut Model, key: Pressed) -> bool {
+fn again(model: &mut Model, key: DoublePressKey) -> bool {
     let before = model.pressed.replace((key, model.now));
     before.is_some_and(|(pressed, at)| {
         pressed == key && model.now.saturating_duration_since(at) < TWICE

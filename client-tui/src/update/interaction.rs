@@ -16,7 +16,7 @@ use crate::keymap::{self, Action, Context};
 use crate::messages::app;
 use crate::model::interaction::{InputFocus, InteractionDialog};
 use crate::model::line::Input;
-use crate::model::seen::Visible;
+use crate::model::seen::VisibleRows;
 use crate::model::{Dialog, Model, TYPED_AHEAD};
 use crate::view;
 use fields::{accept, choose, decline, turn_to};
@@ -85,7 +85,7 @@ fn answer(
     model: &mut Model,
     key: &KeyEvent,
     action: Action,
-    visible: Option<&Visible>,
+    visible: Option<&VisibleRows>,
 ) -> Vec<Effect> {
     let now = model.now;
     let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {

@@ -11,13 +11,13 @@ use crate::model::overview::Overview;
 /// Takes it.
 pub fn take(model: &mut Model, overview: Overview) -> Vec<Effect> {
     model.overview = overview;
-    let mut effects = lend(model);
+    let mut effects = share_overview_with_session(model);
     effects.extend(list::overview(model));
     effects
 }
 
 /// Gives the open session the questions of its sub-agents, and what is new of its goal.
-pub fn lend(model: &mut Model) -> Vec<Effect> {
+pub fn share_overview_with_session(model: &mut Model) -> Vec<Effect> {
     let Some(session) = &mut model.session else {
         return Vec::new();
     };

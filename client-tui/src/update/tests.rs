@@ -931,7 +931,7 @@ fn an_unknown_command_stays_in_the_composer_and_is_reported() {
 }
 
 #[test]
-fn who_watches_changes_nothing() {
+fn watcher_cannot_prompt_fork_interrupt_or_change_the_approval_mode() {
     let mut model = busy();
     model.place.role = Role::Watch;
     assert!(say(&mut model, "do it").is_empty());

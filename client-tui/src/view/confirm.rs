@@ -7,7 +7,7 @@ use super::framed::{self, Hint, hints, words};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
 use crate::model::confirm::Confirm;
-use crate::model::seen::Visible;
+use crate::model::seen::VisibleRows;
 use crate::model::{Model, ViewOptions};
 use crate::theme::TextRole;
 
@@ -75,14 +75,14 @@ fn is_readable(rows: usize, look: &ViewOptions) -> bool {
 
 /// The visible part of the text.
 #[must_use]
-pub fn visible(confirm: &Confirm, look: &ViewOptions) -> Visible {
+pub fn visible(confirm: &Confirm, look: &ViewOptions) -> VisibleRows {
     let width = usize::from(look.columns);
     let body = body(confirm, look, width);
     let refusal = refusal(confirm, &body, look).is_some();
     // Assume one row less than there may be, so that these rows are on the screen for certain.
     let (last, page) = framed::reach(body.len(), room(look, 1 + usize::from(refusal)));
     let at = confirm.scroll.min(last);
-    Visible {
+    VisibleRows {
         rows: (at, at.saturating_add(page).min(body.len())),
         count: body.len(),
         width,

@@ -20,11 +20,11 @@ use super::{Panel, toast};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
 use crate::model::interaction::{Draft, InputFocus, InteractionDialog};
-use crate::model::seen::Visible;
+use crate::model::seen::VisibleRows;
 use crate::model::session::Session;
 use crate::model::{Model, ViewOptions};
 use crate::render::markdown::Markdown;
-use crate::render::{Made, diff, wrap};
+use crate::render::{RenderInputs, diff, wrap};
 use crate::theme::TextRole;
 
 /// Rows of what would happen that long choices leave to it.
@@ -52,7 +52,7 @@ impl Layout {
         let (body, marked, covers, lower) = match &form.shape {
             Shape::Decision(shape) => {
                 // The content of a dialog never changes.
-                let made = Made::of(look, width, 0);
+                let made = RenderInputs::of(look, width, 0);
                 let body = dialog.body.rows(made, || content_rows(&form, look, width));
                 let room = (rows, body.len().min(BODY_MIN));
                 let (lower, long) = decision_keys(dialog, shape, model, width, room);
@@ -93,10 +93,10 @@ impl Layout {
     }
 
     /// The visible part of the body.
-    fn visible(&self, scroll: Option<usize>) -> Visible {
+    fn visible(&self, scroll: Option<usize>) -> VisibleRows {
         let count = self.body.len() + self.covers.len();
         let (at, _, page) = self.reach(scroll);
-        Visible {
+        VisibleRows {
             rows: (at, at.saturating_add(page).min(count)),
             count,
             width: self.width,
@@ -147,7 +147,7 @@ pub fn reach(dialog: &InteractionDialog, model: &Model) -> (usize, usize, usize)
 
 /// The visible part of the body.
 #[must_use]
-pub fn visible(dialog: &InteractionDialog, model: &Model) -> Visible {
+pub fn visible(dialog: &InteractionDialog, model: &Model) -> VisibleRows {
     let (width, rows) = super::dialog_room(&model.look);
     Layout::new(dialog, model, width, rows).visible(dialog.scroll)
 }

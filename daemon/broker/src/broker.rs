@@ -154,8 +154,9 @@ impl RequestPlace {
     }
 
     /// Whether the gate has closed since it released the request.
-    pub fn closed_behind(&self) -> bool {
-        self.broker.with(|gate, _| gate.closed_behind(self.ticket))
+    pub fn closed_since_release(&self) -> bool {
+        self.broker
+            .with(|gate, _| gate.closed_since_release(self.ticket))
     }
 
     /// The vendor started to answer, or refused the request for a reason of the request.

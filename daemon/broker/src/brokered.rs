@@ -155,7 +155,7 @@ impl Places {
                 self.key = Some(Arc::clone(&gates.key).enter(gates.session, gates.limit));
                 false
             }
-            Some(_) if self.model.closed_behind() => {
+            Some(_) if self.model.closed_since_release() => {
                 // The model has failed while the request waited for its key: it is not sent there.
                 *self = gates.enter();
                 false

@@ -294,7 +294,7 @@ impl Gate {
 
     /// Whether a request has been released, and the gate has closed since.
     #[must_use]
-    pub fn closed_behind(&self, ticket: Ticket) -> bool {
+    pub fn closed_since_release(&self, ticket: Ticket) -> bool {
         let released = self.under_way.get(&ticket);
         released.is_some_and(|sent_after| *sent_after < self.closings)
     }

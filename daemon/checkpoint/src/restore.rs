@@ -37,7 +37,7 @@ pub struct RestoreOptions {
     /// The rewind to undo.
     pub undoes: Option<Seq>,
     /// Whether to undo the interrupted rewinds.
-    pub takes_back_broken: bool,
+    pub undoes_interrupted: bool,
     /// Whether to revert changes by others, too.
     pub force: bool,
 }
@@ -338,7 +338,7 @@ fn back_from_broken(keeper: &Keeper, place: &str, request: &RestoreOptions) -> O
     let mut was = request.broken.before(place, &current);
     let (mut result, mut due) = (RewoundResult::Restored, true);
     if was == current {
-        if !request.takes_back_broken || request.broken.is_untouched(place, &current) {
+        if !request.undoes_interrupted || request.broken.is_untouched(place, &current) {
             return None;
         }
         was = request.broken.first(place)?.clone();
@@ -348,7 +348,7 @@ fn back_from_broken(keeper: &Keeper, place: &str, request: &RestoreOptions) -> O
             (result, due) = (RewoundResult::ChangedSince, false);
         }
     }
-    let before = if request.takes_back_broken {
+    let before = if request.undoes_interrupted {
         current.clone()
     } else {
         was.clone()

@@ -19,7 +19,7 @@ use crate::search::{Search, SearchResult, search};
 /// Longer than any build of a test takes.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-pub(crate) struct Past {
+pub(crate) struct IndexFixture {
     _dir: TempDir,
     pub(crate) home: Arc<Home>,
     pub(crate) feed: HistoryFeed,
@@ -34,7 +34,7 @@ pub(crate) struct Writing {
     lines: Vec<u8>,
 }
 
-impl Past {
+impl IndexFixture {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let home = Arc::new(Home::open(&dir.path().join("home")).unwrap());
@@ -155,7 +155,7 @@ impl Writing {
     }
 
     /// Writes it out, and notifies the feed.
-    pub(crate) fn save_and_notify(&mut self, past: &Past) {
+    pub(crate) fn save_and_notify(&mut self, past: &IndexFixture) {
         self.save();
         past.feed.written(self.session, Seq(self.seq));
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::database;
-use crate::fixture::Past;
+use crate::fixture::IndexFixture;
 
 const SESSIONS: u64 = 20;
 const MESSAGES: usize = 1_000;
@@ -129,7 +129,7 @@ impl Numbers {
 }
 
 /// Fills a past, and returns all texts.
-fn fill(past: &Past) -> Vec<String> {
+fn fill(past: &IndexFixture) -> Vec<String> {
     let (mut numbers, mut texts) = (Numbers(7), Vec::new());
     for pid in 1..=SESSIONS {
         let mut session = past.session(pid, "/a");
@@ -168,7 +168,7 @@ fn has(text: &str, word: &str) -> bool {
 
 #[test]
 fn golden_queries_and_full_recall_over_twenty_thousand_messages_also_after_a_rebuild() {
-    let mut past = Past::new();
+    let mut past = IndexFixture::new();
     let texts = fill(&past);
     past.feed.start();
     past.settle();
@@ -181,7 +181,7 @@ fn golden_queries_and_full_recall_over_twenty_thousand_messages_also_after_a_reb
     assert_eq!(check_recall(&past, &texts), before);
 }
 
-fn check_golden(past: &Past) {
+fn check_golden(past: &IndexFixture) {
     for (text, queries) in GOLDEN {
         for query in queries {
             let found = past.search(query);
@@ -192,7 +192,7 @@ fn check_golden(past: &Past) {
 }
 
 /// Compares the index with a look at every message, for one word each. Returns the places that were found.
-fn check_recall(past: &Past, texts: &[String]) -> Vec<BTreeSet<(u64, u64)>> {
+fn check_recall(past: &IndexFixture, texts: &[String]) -> Vec<BTreeSet<(u64, u64)>> {
     let rare = (0..12).map(|number| format!("rare{}", number * 37));
     let words = [
         "the",

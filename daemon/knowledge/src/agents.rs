@@ -18,7 +18,7 @@ mod fallbacks;
 mod fields;
 
 pub use fields::is_parents_model;
-use fields::{Parsed, Wrong, parse, read_document};
+use fields::{DefinitionError, Parsed, parse, read_document};
 
 /// Directories of a project that hold agents. The first that has a name counts.
 const PROJECT_DIRS: [&str; 2] = [".reasonix/agents", ".claude/agents"];
@@ -259,7 +259,7 @@ fn taken(
     files: &mut DefinitionFiles<'_>,
     file: &Path,
     source: AgentSource,
-    parsed: Result<Parsed, Wrong>,
+    parsed: Result<Parsed, DefinitionError>,
 ) -> Option<AgentDefinition> {
     match parsed {
         Ok(parsed) => {

@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn change_after_a_quiet_time_is_listed_at_once_and_a_row_of_them_ever_later() {
+    fn first_change_is_listed_at_once_and_repeated_ones_with_growing_pauses() {
         assert_eq!(listed([5]), [5]);
         assert_eq!(listed([0; 8]), [0, 1, 3, 7, 15, 31, 47, 63]);
         assert_eq!(listed([0, 100, 101, 200]), [0, 100, 101, 200]);

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_until_it_is_only_started_when_wanted() {
+    fn restart_delays_double_up_to_8_s_then_the_server_starts_on_demand() {
         let mut restarts = Restarts::default();
         let mut waits = Vec::new();
         for _ in 0..6 {

@@ -188,12 +188,12 @@ impl<'a> CommandForms<'a> {
     }
 
     /// Another program that git would run for a part that looks read-only.
-    pub(crate) fn runs_beside(&self, part: &Part) -> Option<&'a str> {
+    pub(crate) fn program_run_by_git(&self, part: &Part) -> Option<&'a str> {
         let program = self.git_programs.first()?;
         let arguments = part.words.get(1..).unwrap_or_default();
         let reads = part.program() == Some("git")
             && git::only_reads(arguments)
-            && !git::looks_at_nothing(arguments);
+            && !git::reads_nothing(arguments);
         reads.then_some(program)
     }
 
@@ -307,7 +307,7 @@ fn reading(part: &Part, moved: bool, plain: bool) -> Option<ReadingKind> {
     }
     // A repository that the line has entered may run programs of its own.
     let arguments = part.words.get(1..).unwrap_or_default();
-    let runs_theirs = moved || !(plain || git::looks_at_nothing(arguments));
+    let runs_theirs = moved || !(plain || git::reads_nothing(arguments));
     if runs_theirs && first.text == "git" {
         return None;
     }

@@ -11,7 +11,7 @@ use crate::context::ResolvedPath;
 use crate::decide::{CallFindings, Finding, JudgeContext, JudgedPart, general};
 use crate::grants;
 use crate::pathrules::PathLocation;
-use crate::ruleset::Tightening;
+use crate::ruleset::TighteningRules;
 
 /// Judges every path; the strictest answer holds for the call.
 pub(crate) fn judge(case: &mut JudgeContext<'_>, subjects: &Subjects) -> CallFindings {
@@ -153,7 +153,7 @@ fn tightened(case: &mut JudgeContext<'_>, access: Access, path: &Path) -> Vec<Fi
 /// The rule of a list that matches a path.
 pub(crate) fn matching(
     case: &mut JudgeContext<'_>,
-    list: &Tightening,
+    list: &TighteningRules,
     access: Access,
     path: &Path,
 ) -> Result<Option<usize>, Exhausted> {
@@ -192,7 +192,7 @@ fn below(case: &JudgeContext<'_>, access: Access, path: &Path) -> Option<Finding
         root: &case.context.root,
         home: &case.context.user_home,
     };
-    let list = |list: &Tightening| list.paths(access).find_below(&place);
+    let list = |list: &TighteningRules| list.paths(access).find_below(&place);
     let index = list(&case.rules.deny).or_else(|| list(&case.rules.ask))?;
     Some(Finding::rule(Verdict::Ask, case.rules, index).firm())
 }

@@ -36,7 +36,7 @@ pub(crate) fn is_reader(name: &str) -> bool {
 
 /// Whether a read-only git command, given without its program, reads neither files nor objects: then no config makes it
 /// run anything.
-pub(crate) fn looks_at_nothing(arguments: &[Word]) -> bool {
+pub(crate) fn reads_nothing(arguments: &[Word]) -> bool {
     let words: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
     match words.as_slice() {
         ["--version" | "version"] | ["branch", "--show-current"] => true,

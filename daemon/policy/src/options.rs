@@ -264,9 +264,8 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
             git::subcommand(&subcommand.text, rest, is_named)
                 .or_else(|| git::risk(subcommand, rest))
         }
-        "sed" | "gsed" => {
-            sed::does_more(extra).then(|| "no prefix rule can cover this sed script".to_owned())
-        }
+        "sed" | "gsed" => sed::does_more_than_print(extra)
+            .then(|| "no prefix rule can cover this sed script".to_owned()),
         // An operand is the new host name.
         "hostname" => extra
             .iter()

@@ -14,7 +14,7 @@ use crate::rule::{self, List, RuleProblem, Target};
 
 mod lists;
 
-pub(crate) use lists::{Allowing, Tightening};
+pub(crate) use lists::{AllowRules, TighteningRules};
 
 /// The layer that a rule comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,9 +56,9 @@ pub(crate) struct RuleSource {
 #[derive(Debug)]
 pub struct RuleSet {
     sources: Vec<RuleSource>,
-    pub(crate) deny: Tightening,
-    pub(crate) ask: Tightening,
-    pub(crate) allow: Allowing,
+    pub(crate) deny: TighteningRules,
+    pub(crate) ask: TighteningRules,
+    pub(crate) allow: AllowRules,
 }
 
 impl Default for RuleSet {
@@ -78,9 +78,9 @@ impl RuleSet {
         let known = KnownTools(tools);
         let mut set = Self {
             sources: Vec::new(),
-            deny: Tightening::new(),
-            ask: Tightening::new(),
-            allow: Allowing::new(),
+            deny: TighteningRules::new(),
+            ask: TighteningRules::new(),
+            allow: AllowRules::new(),
         };
         let mut problems = Vec::new();
         for (layer, rules, trusted) in layers {

@@ -7,7 +7,7 @@
 use crate::shell::Word;
 
 /// Whether a sed command does more than print. Accepts scripts and options only in plain forms.
-pub(crate) fn does_more(extra: &[Word]) -> bool {
+pub(crate) fn does_more_than_print(extra: &[Word]) -> bool {
     let mut script_seen = false;
     let mut script_next = false;
     for word in extra {

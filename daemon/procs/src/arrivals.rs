@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use contract::{ChildEvent, Quarantined};
 use proto::Pid;
-use sandbox::{AbsentName, Arrival, HeldFile, HeldLook, Quarantine, QuarantineOutcome};
+use sandbox::{AbsentName, Arrival, HeldFile, HeldFileStatus, Quarantine, QuarantineOutcome};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
@@ -353,12 +353,12 @@ fn look(
             return true;
         }
         match file.look() {
-            HeldLook::Held => true,
-            HeldLook::Replaced => {
+            HeldFileStatus::Held => true,
+            HeldFileStatus::Replaced => {
                 came.push(replaced(file.path()));
                 false
             }
-            HeldLook::RunsMore(arrival) => {
+            HeldFileStatus::RunsMore(arrival) => {
                 let moved = restore(quarantine, session, (file, arrival));
                 let is_moved = moved.as_ref().is_none_or(|moved| moved.problem.is_none());
                 came.extend(moved);

@@ -243,7 +243,7 @@ fn try_out(recipe: &Recipe) -> Result<TrialResult, Reason> {
     let sandbox = |network| NamespaceOptions {
         plan: Some(&plan),
         network,
-        nothings: &[],
+        empty_files: &[],
     };
     let shared = session_networks::open(recipe)
         .map_err(|error| error.to_string())

@@ -87,7 +87,7 @@ pub(crate) struct NamespaceOptions<'a> {
     /// Open a separate loopback.
     pub network: bool,
     /// Empty descriptors.
-    pub nothings: &'a [OwnedFd],
+    pub empty_files: &'a [OwnedFd],
 }
 
 /// Why there is no recipe, as a text for the user.
@@ -140,7 +140,7 @@ impl Recipe {
     }
 
     /// Whether open empty files have to be passed.
-    pub fn wants_nothings(&self) -> bool {
+    pub fn needs_empty_files(&self) -> bool {
         self.by == NamespaceOpener::Bubblewrap
     }
 
@@ -231,8 +231,8 @@ fn sandbox(around: &NamespaceOptions<'_>) -> Vec<OsString> {
     } else {
         NetworkAccess::Shared
     };
-    let nothings: Vec<_> = around.nothings.iter().map(AsRawFd::as_raw_fd).collect();
-    bubblewrap::arguments(plan, network, geteuid().is_root(), &nothings)
+    let empty_files: Vec<_> = around.empty_files.iter().map(AsRawFd::as_raw_fd).collect();
+    bubblewrap::arguments(plan, network, geteuid().is_root(), &empty_files)
 }
 
 /// A process namespace with the helper itself as first process, which ends with its parent.

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forgetting_does_not_wait_for_opening_and_wins() {
+    fn session_network_opens_without_a_lock_and_is_not_cached_if_forgotten() {
         let networks = SessionCache::default();
         let first = networks.of(Pid(1), || {
             assert!(networks.0.try_lock().is_ok(), "nobody holds it meanwhile");

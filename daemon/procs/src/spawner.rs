@@ -134,12 +134,12 @@ fn launch(
     let wanted = setup
         .plan
         .as_ref()
-        .filter(|_| recipe.is_some_and(Recipe::wants_nothings));
-    let nothings = wanted.map_or(Ok(Vec::new()), nothings)?;
+        .filter(|_| recipe.is_some_and(Recipe::needs_empty_files));
+    let empty_files = wanted.map_or(Ok(Vec::new()), empty_files)?;
     let mut around = NamespaceOptions {
         plan: setup.plan.as_ref(),
         network: setup.plan.as_ref().is_some_and(|plan| !plan.network),
-        nothings: &nothings,
+        empty_files: &empty_files,
     };
     // Without a group the helper's watchdog still holds it.
     let group = groups.and_then(|groups| {
@@ -210,8 +210,8 @@ fn session_network(
 
 /// One empty descriptor per empty file of the plan. Every process started while they are open
 /// inherits them, and only this thread starts processes.
-fn nothings(plan: &sandbox::MountPlan) -> io::Result<Vec<OwnedFd>> {
+fn empty_files(plan: &sandbox::MountPlan) -> io::Result<Vec<OwnedFd>> {
     let open = || rustix::fs::open("/dev/null", OFlags::RDONLY, Mode::empty());
-    let all = (0..plan.nothings()).map(|_| open().map_err(io::Error::from));
+    let all = (0..plan.empty_files()).map(|_| open().map_err(io::Error::from));
     all.collect()
 }

@@ -5,6 +5,6 @@ mod sandboxed;
 mod scenes;
 mod stage;
 
-pub const WAY: procs::BackendChoice = procs::BackendChoice::Direct;
+pub const BACKEND: procs::BackendChoice = procs::BackendChoice::Direct;
 /// The argument of `procs-probe` that runs commands this way.
 pub const HOST: &str = "host-direct";

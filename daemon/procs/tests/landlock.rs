@@ -3,7 +3,7 @@
 
 mod stage;
 
-pub const WAY: procs::BackendChoice = procs::BackendChoice::Landlock;
+pub const BACKEND: procs::BackendChoice = procs::BackendChoice::Landlock;
 /// The argument of `procs-probe` that runs commands this way.
 pub const HOST: &str = "host-off";
 

@@ -4,6 +4,6 @@
 mod scenes;
 mod stage;
 
-pub const WAY: procs::BackendChoice = procs::BackendChoice::Off;
+pub const BACKEND: procs::BackendChoice = procs::BackendChoice::Off;
 /// The argument of `procs-probe` that runs commands this way.
 pub const HOST: &str = "host-off";

@@ -16,7 +16,7 @@ use proto::{ErrorName, Failure};
 
 use crate::settings::{read, write};
 pub use logins::StoredLogins;
-use ring::Ring;
+use ring::KeyringEntry;
 
 /// The longest name of a variable, and the longest key, in bytes.
 const VARIABLE_MAX: usize = 128;
@@ -50,12 +50,12 @@ impl KeySource {
 }
 
 /// Keys that sessions of one working directory get, if no client has brought one.
-pub struct Own {
+pub struct FallbackKeys {
     dotenv: BTreeMap<String, Secret>,
     store: BTreeMap<String, Secret>,
 }
 
-impl Own {
+impl FallbackKeys {
     /// Reads the store; `dotenv`: what a trusted directory's `.env` holds. A store that cannot be read holds nothing:
     /// [`Store::problem`] says so.
     pub fn open(store: &Store, dotenv: BTreeMap<String, Secret>) -> Self {
@@ -130,7 +130,7 @@ pub struct Store {
     home: PathBuf,
     choice: StoreChoice,
     /// None is wanted; or why there is none.
-    ring: Option<Result<Arc<dyn Ring>, String>>,
+    ring: Option<Result<Arc<dyn KeyringEntry>, String>>,
 }
 
 /// Where a change of the store has ended up.

@@ -14,12 +14,12 @@ use session::{SessionHandle, Supervisor};
 use store::home::Home;
 use uuid::Uuid;
 
-use crate::credentials::{Own, Store};
+use crate::credentials::{FallbackKeys, Store};
 use crate::gate::{AdmissionGuard, Gate, ShutdownReason};
 use crate::hold::LockedHome;
 use crate::rpc::Clients;
 use crate::settings::kept::PermissionFiles;
-use crate::settings::{self, Life, Loaded};
+use crate::settings::{self, DaemonTimeouts, Loaded};
 use crate::stop_request;
 use crate::version::version;
 
@@ -37,7 +37,7 @@ pub struct Daemon {
     pub gate: Arc<Gate>,
     pub hold: LockedHome,
     /// As they were when the daemon started.
-    pub life: Life,
+    pub life: DaemonTimeouts,
     pub problems: Problems,
     /// The rules that are always allowed, by workspace.
     pub kept: Arc<PermissionFiles>,
@@ -91,8 +91,8 @@ impl Daemon {
     }
 
     /// The keys that sessions of this directory get if no client has brought one.
-    pub fn own_keys(&self, loaded: &Loaded) -> Own {
-        Own::open(&self.store(loaded), loaded.env_keys.clone())
+    pub fn fallback_keys(&self, loaded: &Loaded) -> FallbackKeys {
+        FallbackKeys::open(&self.store(loaded), loaded.env_keys.clone())
     }
 
     /// The session with this id or number, loaded.

@@ -9,7 +9,7 @@ use proto::params::config::{Check, CheckLevel, DoctorParams};
 use session::SandboxDemand;
 
 use crate::autostart;
-use crate::credentials::Own;
+use crate::credentials::FallbackKeys;
 use crate::daemon::Daemon;
 use crate::settings::{Loaded, shipped};
 use crate::wire;
@@ -244,7 +244,7 @@ fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
     if let Some(problem) = daemon.store(&loaded).problem() {
         checks.push(warning("credentials", problem, CREDENTIALS_HINT));
     }
-    let own = daemon.own_keys(&loaded);
+    let own = daemon.fallback_keys(&loaded);
     if let Some(project) = &loaded.project
         && !project.trusted
     {
@@ -263,7 +263,7 @@ fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
 }
 
 /// The configured providers; if there is none, the shipped ones that have a key.
-fn providers(daemon: &Daemon, loaded: &Loaded, own: &Own) -> Vec<Check> {
+fn providers(daemon: &Daemon, loaded: &Loaded, own: &FallbackKeys) -> Vec<Check> {
     let mut entries = loaded.settings.providers.clone();
     if entries.is_empty() {
         let has_key = |variable: &str| own.has(variable);

@@ -113,7 +113,7 @@ pub async fn close(stop: &CancellationToken, serving: JoinHandle<()>, budget: Bu
 }
 
 /// Waits for refreshes of logins that are on their way: an answer may hold the only token that still counts.
-pub async fn keep_logins(logins: &mcp::Logins, budget: Budget) {
+pub async fn finish_login_refreshes(logins: &mcp::Logins, budget: Budget) {
     let part = budget.part(CLIENTS, RUNTIME_KEPT);
     if timeout(part, logins.refreshes_ended()).await.is_err() {
         tracing::warn!(

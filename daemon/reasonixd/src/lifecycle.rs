@@ -23,7 +23,7 @@ use crate::gate::{Gate, ShutdownReason};
 use crate::hold::LockedHome;
 use crate::key_keeper::ParentKeyKeeper;
 use crate::rpc::{self, Socket};
-use crate::settings::{Life, Loaded};
+use crate::settings::{DaemonTimeouts, Loaded};
 use crate::version::version;
 use crate::{autostart, idle, logfile, mark, retention, settings, signals, stop_request};
 
@@ -302,7 +302,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     store_stop_request(&daemon, leave);
     ending::end(leave, gate, &daemon.supervisor, &daemon.procs, budget).await;
     ending::close(&stop, serving, budget).await;
-    ending::keep_logins(&daemon.mcp_logins, budget).await;
+    ending::finish_login_refreshes(&daemon.mcp_logins, budget).await;
     drop(temporary);
     tracing::info!("stopped");
     Ok(())
@@ -358,7 +358,7 @@ fn store_stop_request(daemon: &Daemon, leave: ShutdownReason) {
 
 /// Returns when the daemon is to end: asked by a client or a signal, for `idle` when nothing runs any more, or because
 /// nobody has needed it for so long.
-async fn until_asked(daemon: &Daemon, life: Life) -> ShutdownReason {
+async fn until_asked(daemon: &Daemon, life: DaemonTimeouts) -> ShutdownReason {
     let mut asked = daemon.gate.asked();
     let mut still_since = None;
     loop {

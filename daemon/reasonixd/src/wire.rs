@@ -17,7 +17,7 @@ use store::home::Home;
 use turn::Limits;
 use workspace::Workspace;
 
-use crate::credentials::{Own, Store};
+use crate::credentials::{FallbackKeys, Store};
 use crate::key_keeper::ParentKeyKeeper;
 use crate::server_content::PoolContent;
 use crate::server_sandbox::rule_layers;
@@ -31,11 +31,11 @@ mod prompt_files;
 mod provider;
 
 pub use model_choice::default_model;
-use model_choice::{fallback, no_provider, with_what_was_lost};
+use model_choice::{fallback, no_provider, with_ignored_entries};
 pub use prompt_files::unusable_prompt_files;
 use prompt_files::{examples, system_prompt};
 pub use provider::check;
-use provider::{Opened, account, gone, means, open, silent};
+use provider::{OpenedProvider, account, gone, means, open, silent};
 
 /// Puts sessions together.
 pub struct Wire {
@@ -71,7 +71,7 @@ impl Wire {
         entry: &ProviderEntry,
         model: &str,
         settings: &Settings,
-    ) -> Result<Opened, Failure> {
+    ) -> Result<OpenedProvider, Failure> {
         let (codec, provider) = open(entry, model, settings, &means(&self.procs))?;
         if entry.kind == "replay" {
             return Ok((codec, provider));
@@ -92,9 +92,9 @@ impl Wire {
     }
 
     /// The keys that sessions with these settings get.
-    fn own_keys(&self, loaded: &Loaded) -> Own {
+    fn fallback_keys(&self, loaded: &Loaded) -> FallbackKeys {
         let store = Store::open(self.home.root(), loaded.settings.credentials_store);
-        Own::open(&store, loaded.env_keys.clone())
+        FallbackKeys::open(&store, loaded.env_keys.clone())
     }
 
     /// The model that `wanted` names, with the effort that `effort` works out.
@@ -105,7 +105,7 @@ impl Wire {
         effort: impl FnOnce(&ProviderEntry, &str) -> Result<Option<String>, Failure>,
     ) -> Result<(ProviderEntry, ModelSetup), Failure> {
         let (mut entry, model) = shipped::find_any(&loaded.settings.providers, wanted)
-            .map_err(|failure| with_what_was_lost(failure, loaded))?;
+            .map_err(|failure| with_ignored_entries(failure, loaded))?;
         entry.effort = effort(&entry, &model)?;
         let opened = self.open(&entry, &model, &loaded.settings)?;
         let model = self.model(loaded, &entry, model, opened);
@@ -137,10 +137,10 @@ impl Wire {
         loaded: &Loaded,
         entry: &ProviderEntry,
         model: String,
-        (codec, provider): Opened,
+        (codec, provider): OpenedProvider,
     ) -> ModelSetup {
         let settings = &loaded.settings;
-        let own = self.own_keys(loaded);
+        let own = self.fallback_keys(loaded);
         let facts = facts::of(entry, &model);
         let key = entry.api_key_env.as_deref();
         ModelSetup {
@@ -170,7 +170,7 @@ impl Wire {
         model: ModelSetup,
         (cwd, first): (&Path, mcp::FirstListing),
     ) -> Setup {
-        let own = self.own_keys(&loaded);
+        let own = self.fallback_keys(&loaded);
         let server_tools = self.server_tools(&loaded, cwd, first);
         let settings = loaded.settings;
         let trusted = loaded
@@ -235,7 +235,7 @@ fn trust_notice(project: &Project) -> Option<String> {
 }
 
 /// The variables that hold keys: commands do not get them.
-fn secret_variables(providers: Vec<ProviderEntry>, own: &Own) -> Vec<String> {
+fn secret_variables(providers: Vec<ProviderEntry>, own: &FallbackKeys) -> Vec<String> {
     let entries = providers.into_iter().chain(shipped::all());
     let variables = entries.filter_map(|entry| entry.api_key_env);
     variables.chain(own.stored()).collect()
@@ -289,7 +289,7 @@ impl Assembly for Wire {
         brought: &[&str],
     ) -> Result<Setup, Failure> {
         let loaded = self.load(cwd);
-        let own = self.own_keys(&loaded);
+        let own = self.fallback_keys(&loaded);
         let has_key = |variable: &str| brought.contains(&variable) || own.has(variable);
         let chosen = model.or(loaded.settings.default_model.as_deref());
         let is_chosen = chosen.is_some_and(|chosen| !chosen.is_empty());
@@ -435,7 +435,7 @@ impl Assembly for Wire {
         let fast = presets::fast_model(settings).and_then(named);
         // Who leaves `fast` leaves its model.
         if bundle.model.is_none() && fast.is_some() && fast.as_deref() == now {
-            let own = self.own_keys(&loaded);
+            let own = self.fallback_keys(&loaded);
             bundle.model = default_model(&loaded, &|variable| own.has(variable));
         }
         Ok(bundle)

@@ -29,14 +29,14 @@ pub enum NetworkAccess {
     Own,
 }
 
-/// All mounts and namespaces of the plan, except the process namespace. `nothings` are empty
-/// descriptors, one for each of [`MountPlan::nothings`].
+/// All mounts and namespaces of the plan, except the process namespace. `empty_files` are empty
+/// descriptors, one for each of [`MountPlan::empty_files`].
 #[must_use]
 pub fn arguments(
     plan: &MountPlan,
     network: NetworkAccess,
     root: bool,
-    nothings: &[RawFd],
+    empty_files: &[RawFd],
 ) -> Vec<OsString> {
     let mut all = Arguments(Vec::new());
     all.add(&["--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]);
@@ -49,7 +49,7 @@ pub fn arguments(
             all.add(&["--cap-add", kept]);
         }
     }
-    let mut nothings = nothings.iter();
+    let mut empty_files = empty_files.iter();
     // Made read-only at the end, because later mounts may be inside them.
     let mut seals = Vec::new();
     for step in &plan.steps {
@@ -63,7 +63,7 @@ pub fn arguments(
             }
             MountStep::Nothing { at } => {
                 // If there are too few, passes an invalid number, and bubblewrap reports it.
-                let nothing = nothings.next().copied().unwrap_or(-1);
+                let nothing = empty_files.next().copied().unwrap_or(-1);
                 all.add(&["--ro-bind-data", &nothing.to_string()]);
                 all.0.push(at.into());
             }

@@ -74,7 +74,7 @@ impl Content {
 
 /// What a look at a held file found.
 #[derive(Debug)]
-pub enum HeldLook {
+pub enum HeldFileStatus {
     /// The mount holds it, or what replaced it runs nothing that was not there before.
     Held,
     /// Another program has replaced it, so the command may change it.
@@ -122,16 +122,16 @@ impl HeldFile {
     }
 
     /// Compares it with the present file. A replacement is reported once.
-    pub fn look(&mut self) -> HeldLook {
+    pub fn look(&mut self) -> HeldFileStatus {
         let (Some(around), Some(name)) = (self.path.parent(), self.path.file_name()) else {
-            return HeldLook::Held;
+            return HeldFileStatus::Held;
         };
         // Without its directory nothing is read there.
         let Ok(parent) = open_directory(around) else {
-            return HeldLook::Held;
+            return HeldFileStatus::Held;
         };
         let now = match identity(&parent, name) {
-            Err(Errno::NOENT) => return HeldLook::Held,
+            Err(Errno::NOENT) => return HeldFileStatus::Held,
             Ok(now) => now,
             Err(_) => None,
         };
@@ -139,21 +139,21 @@ impl HeldFile {
         let is_same = now.as_ref().is_some_and(|(now, _)| *now == self.identity);
         self.is_replaced |= !is_same;
         if !self.is_replaced {
-            return HeldLook::Held;
+            return HeldFileStatus::Held;
         }
         let Some(before) = &self.obeyed else {
             return match was_replaced {
-                true => HeldLook::Held,
-                false => HeldLook::Replaced,
+                true => HeldFileStatus::Held,
+                false => HeldFileStatus::Replaced,
             };
         };
         let mode = now.map_or(0, |(_, mode)| mode);
         let after = small_bytes(&parent, name, TEXT_MAX);
         let after = after.map(|bytes| (Content::new(bytes), mode));
         match after {
-            Ok(after) if !runs_anything_new(before, &after) => HeldLook::Held,
-            Err(Errno::NOENT) => HeldLook::Held,
-            _ => HeldLook::RunsMore(Arrival::new(self.path.clone(), parent, name)),
+            Ok(after) if !runs_anything_new(before, &after) => HeldFileStatus::Held,
+            Err(Errno::NOENT) => HeldFileStatus::Held,
+            _ => HeldFileStatus::RunsMore(Arrival::new(self.path.clone(), parent, name)),
         }
     }
 

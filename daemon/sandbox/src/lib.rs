@@ -43,7 +43,7 @@ pub mod seatbelt;
 pub use absent::{AbsentName, Arrival};
 pub use file_system::{FileKind, FileSystem, HostFileSystem};
 pub use fork::fork;
-pub use held_file::{HeldFile, HeldLook};
+pub use held_file::{HeldFile, HeldFileStatus};
 pub use join::join_on_start;
 pub use network_namespace::{NetworkNamespace, enter_on_start};
 pub use plan::{MountPlan, MountStep, PlanError};

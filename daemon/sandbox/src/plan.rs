@@ -217,7 +217,7 @@ impl MountPlan {
 
     /// Number of empty files that it needs.
     #[must_use]
-    pub fn nothings(&self) -> usize {
+    pub fn empty_files(&self) -> usize {
         let nothing = |step: &&MountStep| matches!(step, MountStep::Nothing { .. });
         self.steps.iter().filter(nothing).count()
     }

@@ -13,7 +13,7 @@ use crate::plan::{MountPlan, MountStep};
 use crate::sockets::{self, SocketRules};
 
 #[cfg(target_os = "linux")]
-use crate::syscall_filter::Surroundings;
+use crate::syscall_filter::FilterOptions;
 
 /// The restrictions of the process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,7 +129,7 @@ impl ProcessRestrictions {
                     .map_err(|error| format!("capabilities: {error}"))?;
             }
             crate::landlock_rules::restrict(self)?;
-            let program = crate::syscall_filter::program(Surroundings {
+            let program = crate::syscall_filter::program(FilterOptions {
                 // With a network namespace or an allowed network, the filter need not restrict it.
                 network: !self.alone || self.network,
                 processes: !self.alone,

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_deepest_word_comes_last() {
+    fn seatbelt_rules_of_deeper_paths_come_later() {
         let spec = SandboxSpec {
             write: vec!["/p".into(), "/p/.r/auto".into()],
             protected: vec!["/p/.git/hooks".into(), "/p/.r".into()],
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_end_its_word() {
+    fn path_in_a_seatbelt_profile_cannot_end_its_string() {
         assert_eq!(
             quoted(Path::new("/a\") (allow \\x")),
             "\"/a\\\") (allow \\\\x\""

@@ -111,7 +111,7 @@ const X32: u32 = 0x4000_0000;
 
 /// What a filter depends on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Surroundings {
+pub(crate) struct FilterOptions {
     /// Sockets are restricted by something else, or allowed.
     pub network: bool,
     /// There is a separate process namespace.
@@ -121,7 +121,7 @@ pub(crate) struct Surroundings {
 }
 
 /// The filter program.
-pub(crate) fn program(around: Surroundings) -> BpfProgram {
+pub(crate) fn program(around: FilterOptions) -> BpfProgram {
     let mut all = Program::begin();
     for call in ABSENT {
         all.if_equal(number(*call), error(libc::ENOSYS));
@@ -170,7 +170,7 @@ pub(crate) fn only_handing_over() -> BpfProgram {
 
 /// Connections are handed over. An address can also be in a message, where no filter sees it, but
 /// only a datagram socket sends to it: so there are no datagram sockets of Unix.
-fn sockets(all: &mut Program, around: Surroundings) {
+fn sockets(all: &mut Program, around: FilterOptions) {
     let families = if around.network {
         FAMILIES
     } else {
@@ -310,8 +310,8 @@ mod tests {
         }
     }
 
-    fn around(network: bool) -> Surroundings {
-        Surroundings {
+    fn around(network: bool) -> FilterOptions {
+        FilterOptions {
             network,
             processes: false,
             brokered: false,
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn connections_are_handed_over_and_no_unix_socket_sends_to_an_address() {
         for network in [true, false] {
-            let around = Surroundings {
+            let around = FilterOptions {
                 network,
                 processes: true,
                 brokered: true,

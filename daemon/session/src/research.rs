@@ -16,7 +16,7 @@ const NAMES_MAX: u32 = 100;
 const TRIES_MAX: u32 = 3;
 
 /// A goal that may be long research.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ResearchRequest<'a> {
     pub goal: &'a str,
     /// Commands that must succeed before it counts as complete.
     pub checks: &'a [String],
@@ -32,7 +32,7 @@ pub(crate) struct Asked<'a> {
 /// It is to be research, and the directory cannot be made.
 pub(crate) fn begin(
     workspace: &Workspace,
-    asked: &Asked<'_>,
+    asked: &ResearchRequest<'_>,
 ) -> Result<Option<GoalResearch>, Failure> {
     let forced = match asked.research {
         Some(false) => return Ok(None),
@@ -74,7 +74,7 @@ fn is_run(workspace: &Workspace, dir: &str) -> bool {
 }
 
 /// Makes a directory that did not exist, with the files that a run begins with.
-fn make(workspace: &Workspace, asked: &Asked<'_>) -> Result<String, FileError> {
+fn make(workspace: &Workspace, asked: &ResearchRequest<'_>) -> Result<String, FileError> {
     let now = Stamp::now();
     let mut number = 1;
     let dir = loop {

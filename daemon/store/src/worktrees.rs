@@ -98,7 +98,10 @@ pub fn project_of(root: &str) -> String {
         let id = at.file_name()?.to_str()?;
         let is_id = id.len() == ID_LENGTH && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let place = at.parent().filter(|_| is_id)?;
-        let name = place.file_name()?.to_str()?.strip_suffix(PLACE)?;
+        let name = place
+            .file_name()?
+            .to_str()?
+            .strip_suffix(WORKTREES_SUFFIX)?;
         let origin = place.parent()?.join(name);
         Some(origin.join(root.strip_prefix(at).ok()?))
     });
@@ -109,7 +112,7 @@ pub fn project_of(root: &str) -> String {
 }
 
 /// What follows the name of a checkout in that of the directory of its worktrees.
-pub const PLACE: &str = ".worktrees";
+pub const WORKTREES_SUFFIX: &str = ".worktrees";
 
 /// Letters of a worktree's name: the end of its session's id.
 const ID_LENGTH: usize = 12;

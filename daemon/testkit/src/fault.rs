@@ -13,7 +13,7 @@ const LIBRARY: &str = include_str!("fault.c");
 
 /// What befalls a call.
 #[derive(Clone, Copy, Debug)]
-pub enum Deed {
+pub enum FaultAction {
     /// The program is killed instead.
     Kill,
     /// It fails with an input/output error.
@@ -36,7 +36,7 @@ impl Fault {
     /// # Panics
     /// The compiler `cc` is missing, or the disk refuses it.
     #[must_use]
-    pub fn new(place: &Path, calls: &str, deed: Deed, from: u64, to: u64) -> Self {
+    pub fn new(place: &Path, calls: &str, deed: FaultAction, from: u64, to: u64) -> Self {
         fs::create_dir_all(place).expect("a directory for the fault");
         let fault = Self {
             place: place.to_owned(),
@@ -44,9 +44,9 @@ impl Fault {
         };
         fault.compile();
         let deed = match deed {
-            Deed::Kill => "kill",
-            Deed::Fail => "fail",
-            Deed::Hold => "hold",
+            FaultAction::Kill => "kill",
+            FaultAction::Fail => "fail",
+            FaultAction::Hold => "hold",
         };
         let text = |name: &str| fault.at(name).display().to_string();
         let variables = vec![

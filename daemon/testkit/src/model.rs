@@ -57,7 +57,7 @@ pub struct Request {
 
 /// What became of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Served {
+pub struct ServedResponse {
     /// The answer went out to its end.
     pub whole: bool,
     /// The usage that was reported with it.
@@ -85,7 +85,7 @@ pub(crate) struct Shared {
 pub(crate) struct State {
     pub script: Script,
     pub requests: Vec<Request>,
-    pub served: Vec<Served>,
+    pub served: Vec<ServedResponse>,
     /// What it demands beyond the rules of all.
     pub rule: Option<VendorRule>,
     /// Answer to `GET …/v1/models`. Empty: there is no such list.
@@ -104,13 +104,13 @@ impl Shared {
         let mut state = self.state();
         request.number = state.requests.len() + 1;
         state.requests.push(request.clone());
-        state.served.push(Served::default());
+        state.served.push(ServedResponse::default());
         drop(state);
         self.arrived.send_replace(request.number);
         request
     }
 
-    pub(crate) fn note(&self, number: usize, change: impl FnOnce(&mut Served)) {
+    pub(crate) fn note(&self, number: usize, change: impl FnOnce(&mut ServedResponse)) {
         if let Some(served) = self.state().served.get_mut(number - 1) {
             change(served);
         }
@@ -259,7 +259,7 @@ impl Model {
 
     /// What became of each request so far.
     #[must_use]
-    pub fn served(&self) -> Vec<Served> {
+    pub fn served(&self) -> Vec<ServedResponse> {
         self.shared.state().served.clone()
     }
 

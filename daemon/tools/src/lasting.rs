@@ -92,7 +92,7 @@ impl PersistentShell {
     }
 
     /// Back to the session's directory.
-    pub(crate) fn go_home(&mut self) {
+    pub(crate) fn reset_cwd(&mut self) {
         self.cwd = None;
     }
 

@@ -161,7 +161,7 @@ impl Memory {
         };
         let mut note = None;
         if shell.is_away() && shell.cwd(&self.workspace).is_none() {
-            self.kept().shell.go_home();
+            self.kept().shell.reset_cwd();
             note = Some("the working directory is gone; this ran in the session's".to_owned());
         }
         let cwd = judged.or_else(|| shell.cwd(&self.workspace).map(Path::to_owned));

@@ -117,7 +117,7 @@ async fn play(case: &Case) -> Result<(), String> {
 }
 
 #[tokio::test]
-async fn no_way_leads_out() {
+async fn every_path_escape_case_has_an_accepted_outcome() {
     let cases: Vec<Case> = serde_json::from_str(include_str!("path_cases.json")).unwrap();
     assert!(cases.len() > 90, "{} cases", cases.len());
     let mut wrong = Vec::new();

@@ -180,7 +180,12 @@ impl Step<'_> {
 
     /// Asks once more after an answer without text or calls; a second one fails the turn. It never counts as success.
     fn continue_empty_answer(&mut self) -> Phase {
-        if self.facts.open.as_ref().is_some_and(|open| open.prodded) {
+        if self
+            .facts
+            .open
+            .as_ref()
+            .is_some_and(|open| open.empty_answer_retried)
+        {
             let failure = Failure::new(
                 ErrorName::ProviderFailed,
                 "The model returned two empty answers in a row.",

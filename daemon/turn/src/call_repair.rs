@@ -48,7 +48,7 @@ impl Step<'_> {
             let known = tools.0.get(&call.name);
             if let Some(json) = repair_json(&call.arguments) {
                 call.arguments = json;
-                call.cut |= !known.is_some_and(|known| known.may_run_half);
+                call.cut |= !known.is_some_and(|known| known.may_run_truncated);
                 repaired.closed.push(call.id.clone());
             }
             let flat = known.and_then(|known| known.flat.as_ref());

@@ -164,7 +164,7 @@ impl Step<'_> {
             && ratio > 0
             && near
             && !summing_up
-            && tokens >= self.facts.spared.max(self.hold.futile)
+            && tokens >= self.facts.no_compaction_below.max(self.hold.futile)
     }
 
     /// Starts a compaction that a user requested. Only while the session is idle; during a turn compaction is automatic.

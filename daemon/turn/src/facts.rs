@@ -123,7 +123,7 @@ pub struct Facts {
     /// A rewind changed the conversation, and its cache reset is not logged yet.
     pub(crate) reset_due: bool,
     /// Files were saved for a rewind, and neither its success nor its failure is logged yet.
-    pub(crate) half_rewound: bool,
+    pub(crate) has_unfinished_rewind: bool,
     /// Interrupted rewinds of files, oldest first. None of them was completed or undone yet.
     pub broken_off: Vec<UnfinishedRewind>,
     /// The context of the session's first message: used again if a rewind has hidden that message.
@@ -140,7 +140,7 @@ pub struct Facts {
     /// The context window as config, catalog or the endpoint's list had it last; a refusal may have taught a smaller one.
     pub window_given: u64,
     /// Automatic compaction is off below this many tokens, because the user undid one.
-    pub spared: u64,
+    pub no_compaction_below: u64,
     /// The most recently edited files, newest first.
     pub edited: VecDeque<EditedFile>,
     /// What the planner of the next turn depends on.
@@ -330,7 +330,7 @@ impl Facts {
     /// Two notices say what the records beside them do not.
     fn apply_notice(&mut self, notice: &Notice) {
         self.going_on_from = notice.text == words::GOES_ON_FROM_KEPT;
-        self.half_rewound &= notice.text != words::HALF_REWOUND;
+        self.has_unfinished_rewind &= notice.text != words::HALF_REWOUND;
     }
 
     fn apply_finished(&mut self, finished: &ToolFinished) {

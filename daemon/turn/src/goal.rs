@@ -136,7 +136,7 @@ fn end_without_progress(goal: &Goal, report: Option<&GoalReport>) -> Option<Goal
     {
         return Some(end(GoalOutcome::Blocked, &report.summary));
     }
-    if goal.nudged && goal.stalled > 0 {
+    if goal.stall_reminded && goal.stalled > 0 {
         let reason = words::no_progress(goal.stalled);
         return Some(end(GoalOutcome::Blocked, &reason));
     }

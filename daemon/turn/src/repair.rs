@@ -26,7 +26,7 @@ pub struct RepairTools(pub BTreeMap<String, RepairTool>);
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RepairTool {
     /// The tool only reads files, so it may run with truncated arguments.
-    pub may_run_half: bool,
+    pub may_run_truncated: bool,
     /// The flat form of its parameters, if the model sees them flat.
     pub flat: Option<FlatSchema>,
 }

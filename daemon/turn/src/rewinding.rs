@@ -61,7 +61,7 @@ impl Step<'_> {
     }
 
     fn notify_half_rewound(&mut self) {
-        if self.facts.half_rewound {
+        if self.facts.has_unfinished_rewind {
             self.notice(Level::Warning, words::HALF_REWOUND);
         }
     }

@@ -299,7 +299,7 @@ pub fn kept_inside_by_policy(decided: &PolicyDecided) -> Option<String> {
 }
 
 /// Precedes the result of a blocked call that ran again, unsandboxed.
-pub fn ran_outside(reason: &str, lost: bool) -> String {
+pub fn ran_unsandboxed(reason: &str, lost: bool) -> String {
     let begin = format!(
         "The sandbox stopped this call ({reason}); the user then let it run once more, outside the sandbox."
     );

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_home_by_either_name_and_what_is_above_it_hold_it() {
+    fn only_the_home_and_its_parents_contain_it_even_through_a_link() {
         let top = tempfile::tempdir().unwrap();
         let top = top.path().canonicalize().unwrap();
         std::fs::create_dir_all(top.join("real/ann/dotfiles")).unwrap();

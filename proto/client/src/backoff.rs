@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_success_it_begins_anew() {
+    fn reset_backoff_starts_without_a_pause() {
         let mut backoff = Backoff::default();
         backoff.next(0);
         backoff.next(0);

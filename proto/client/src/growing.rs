@@ -19,7 +19,7 @@ pub struct PartialTexts {
 
 /// What a text has grown by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grown {
+pub struct TextGrowth {
     pub item: ItemId,
     /// Bytes of it that were there before. 0 where something was shown of it already: it has started again.
     pub from: usize,
@@ -29,12 +29,12 @@ pub struct Grown {
 
 /// What a `sync` says of texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Synced {
+pub enum SyncChange {
     /// These are not in progress any more. They may be finished yet. Never none.
     Broken(Vec<ItemId>),
     /// A new attempt under the same name: it does not begin with the streamed text.
     Anew(ItemId),
-    Grown(Grown),
+    TextGrowth(TextGrowth),
 }
 
 /// What a finished text adds.
@@ -58,7 +58,7 @@ pub enum TextRemainder<'a> {
 
 impl PartialTexts {
     /// The new part of a delta. After a gap there is none: the finished text contains the rest.
-    pub fn grow(&mut self, delta: Delta) -> Option<Grown> {
+    pub fn grow(&mut self, delta: Delta) -> Option<TextGrowth> {
         // A text that broke off and starts again has no new text yet.
         let broken = self.broken.remove(&delta.item);
         let shown = self
@@ -70,7 +70,7 @@ impl PartialTexts {
         let known = from.checked_sub(offset)?;
         let new = delta.text.get(known..).filter(|new| !new.is_empty())?;
         shown.push_str(new);
-        Some(Grown {
+        Some(TextGrowth {
             item: delta.item,
             from,
             text: new.to_owned(),
@@ -89,11 +89,11 @@ impl PartialTexts {
     }
 
     /// Takes messages in progress as a `sync` has them: the streamed parts of others were dropped while we were away.
-    pub fn synced(&mut self, live: Vec<Delta>) -> Vec<Synced> {
+    pub fn synced(&mut self, live: Vec<Delta>) -> Vec<SyncChange> {
         let mut all = Vec::new();
         let gone = self.only(|item| live.iter().any(|delta| delta.item == *item));
         if !gone.is_empty() {
-            all.push(Synced::Broken(gone));
+            all.push(SyncChange::Broken(gone));
         }
         for delta in live {
             if let Some(shown) = self.broken.remove(&delta.item) {
@@ -107,9 +107,9 @@ impl PartialTexts {
             });
             if other {
                 self.growing.remove(&delta.item);
-                all.push(Synced::Anew(delta.item.clone()));
+                all.push(SyncChange::Anew(delta.item.clone()));
             }
-            all.extend(self.grow(delta).map(Synced::Grown));
+            all.extend(self.grow(delta).map(SyncChange::TextGrowth));
         }
         all
     }

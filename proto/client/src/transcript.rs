@@ -92,7 +92,7 @@ pub struct Transcript<T> {
 pub enum Change {
     New(u64),
     /// An answer has grown: this many bytes of it were there before.
-    Grown(u64, usize),
+    TextGrowth(u64, usize),
     /// Answers that grew do not grow any more; they may be finished yet.
     Stopped,
     /// An answer, a thought or a call is finished.

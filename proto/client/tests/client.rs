@@ -12,7 +12,7 @@ use client::{
     CallError, Client, ConnectError, Follow, FollowEvent, FollowFrom, FollowUpdate, Listener,
     Options, SilenceNotice, Start,
 };
-use fake::{Act, Fake, attached, durable, live, sync};
+use fake::{Fake, FakeAction, attached, durable, live, sync};
 use proto::methods::{SessionCreate, SessionGet, SessionInterrupt, SessionList};
 use proto::params::session::{CreateParams, ListParams, OneParams};
 use proto::{ErrorName, Failure, Seq, SessionId};
@@ -103,7 +103,7 @@ async fn a_refusal_comes_back_with_name_hint_and_details() {
     let refusal =
         Failure::new(ErrorName::NotFound, "no session `9`", "is it 3?").with("nearest", "3");
     let said = refusal.clone();
-    let fake = Fake::start(move |_| vec![Act::Refuse(said.clone())]);
+    let fake = Fake::start(move |_| vec![FakeAction::Refuse(said.clone())]);
     let error = connect(&fake)
         .await
         .call::<SessionGet>(&one())
@@ -114,7 +114,7 @@ async fn a_refusal_comes_back_with_name_hint_and_details() {
 
 #[tokio::test]
 async fn an_answer_of_another_form_is_no_answer() {
-    let fake = Fake::start(|_| vec![Act::Answer(json!({}))]);
+    let fake = Fake::start(|_| vec![FakeAction::Answer(json!({}))]);
     let error = connect(&fake)
         .await
         .call::<SessionList>(&ListParams::default())
@@ -126,8 +126,8 @@ async fn an_answer_of_another_form_is_no_answer() {
 #[tokio::test]
 async fn what_changes_nothing_is_asked_again_after_a_break() {
     let fake = Fake::start(|call| match call.connection {
-        0 => vec![Act::Close],
-        _ => vec![Act::Answer(json!({"sessions": []}))],
+        0 => vec![FakeAction::Close],
+        _ => vec![FakeAction::Answer(json!({"sessions": []}))],
     });
     let list = connect(&fake)
         .await
@@ -141,8 +141,8 @@ async fn what_changes_nothing_is_asked_again_after_a_break() {
 #[tokio::test]
 async fn a_create_is_repeated_under_the_same_id() {
     let fake = Fake::start(|call| match call.connection {
-        0 => vec![Act::Close],
-        _ => vec![Act::Answer(
+        0 => vec![FakeAction::Close],
+        _ => vec![FakeAction::Answer(
             json!({"session": call.params["session"], "pid": 3, "model": "m"}),
         )],
     });
@@ -165,8 +165,8 @@ async fn a_create_is_repeated_under_the_same_id() {
 #[tokio::test]
 async fn what_cannot_be_repeated_is_lost_once_and_the_next_call_works() {
     let fake = Fake::start(|call| match call.connection {
-        0 => vec![Act::Close],
-        _ => vec![Act::Answer(json!({"delivered": true}))],
+        0 => vec![FakeAction::Close],
+        _ => vec![FakeAction::Answer(json!({"delivered": true}))],
     });
     let client = connect(&fake).await;
     let error = client.call::<SessionInterrupt>(&one()).await.unwrap_err();
@@ -185,20 +185,20 @@ async fn what_cannot_be_repeated_is_lost_once_and_the_next_call_works() {
 async fn a_break_loses_no_event_and_doubles_none() {
     let fake = Fake::start(|call| {
         if call.method != "session.attach" {
-            return vec![Act::Answer(json!({}))];
+            return vec![FakeAction::Answer(json!({}))];
         }
-        let mut acts = vec![Act::Answer(attached(6))];
+        let mut acts = vec![FakeAction::Answer(attached(6))];
         match call.connection {
             0 => acts.extend(
                 (1..=3)
-                    .map(|seq| Act::Event(notice(seq)))
-                    .chain([Act::Close]),
+                    .map(|seq| FakeAction::Event(notice(seq)))
+                    .chain([FakeAction::Close]),
             ),
             // It sends more than was asked for: known events must not come out twice.
             _ => acts.extend(
                 (2..=6)
-                    .map(|seq| Act::Event(notice(seq)))
-                    .chain([Act::Event(sync(6))]),
+                    .map(|seq| FakeAction::Event(notice(seq)))
+                    .chain([FakeAction::Event(sync(6))]),
             ),
         }
         acts
@@ -226,7 +226,7 @@ async fn a_gap_is_asked_for_again_without_a_mark() {
     let mut attaches = 0;
     let fake = Fake::start(move |call| {
         if call.method != "session.attach" {
-            return vec![Act::Answer(json!({}))];
+            return vec![FakeAction::Answer(json!({}))];
         }
         attaches += 1;
         let after = call.params["after_seq"].as_u64().unwrap();
@@ -235,8 +235,8 @@ async fn a_gap_is_asked_for_again_without_a_mark() {
         } else {
             (after + 1..=5).collect()
         };
-        let events = events.into_iter().map(|seq| Act::Event(notice(seq)));
-        std::iter::once(Act::Answer(attached(5)))
+        let events = events.into_iter().map(|seq| FakeAction::Event(notice(seq)));
+        std::iter::once(FakeAction::Answer(attached(5)))
             .chain(events)
             .collect()
     });
@@ -257,11 +257,11 @@ async fn a_gap_is_asked_for_again_without_a_mark() {
 async fn a_gap_that_stays_is_an_error_and_no_loop() {
     let fake = Fake::start(|call| match call.method.as_str() {
         "session.attach" => vec![
-            Act::Answer(attached(3)),
-            Act::Event(notice(1)),
-            Act::Event(notice(3)),
+            FakeAction::Answer(attached(3)),
+            FakeAction::Event(notice(1)),
+            FakeAction::Event(notice(3)),
         ],
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let client = connect(&fake).await;
     let mut follow = client
@@ -282,19 +282,19 @@ async fn a_sync_beyond_what_came_is_a_gap() {
     let mut attaches = 0;
     let fake = Fake::start(move |call| {
         if call.method != "session.attach" {
-            return vec![Act::Answer(json!({}))];
+            return vec![FakeAction::Answer(json!({}))];
         }
         attaches += 1;
         match attaches {
             1 => vec![
-                Act::Answer(attached(2)),
-                Act::Event(notice(1)),
-                Act::Event(sync(2)),
+                FakeAction::Answer(attached(2)),
+                FakeAction::Event(notice(1)),
+                FakeAction::Event(sync(2)),
             ],
             _ => vec![
-                Act::Answer(attached(2)),
-                Act::Event(notice(2)),
-                Act::Event(sync(2)),
+                FakeAction::Answer(attached(2)),
+                FakeAction::Event(notice(2)),
+                FakeAction::Event(sync(2)),
             ],
         }
     });
@@ -311,11 +311,11 @@ async fn a_reader_that_sleeps_costs_bounded_memory_and_misses_nothing() {
     const ALL: u64 = 6_000;
     let fake = Fake::start(|call| {
         if call.method != "session.attach" {
-            return vec![Act::Answer(json!({"sessions": []}))];
+            return vec![FakeAction::Answer(json!({"sessions": []}))];
         }
         let after = call.params["after_seq"].as_u64().unwrap();
-        let events = (after + 1..=ALL).map(|seq| Act::Event(notice(seq)));
-        std::iter::once(Act::Answer(attached(ALL)))
+        let events = (after + 1..=ALL).map(|seq| FakeAction::Event(notice(seq)));
+        std::iter::once(FakeAction::Answer(attached(ALL)))
             .chain(events)
             .collect()
     });
@@ -343,19 +343,22 @@ async fn a_snapshot_with_backlog_goes_on_where_it_stands() {
     let mut attaches = 0;
     let fake = Fake::start(move |call| {
         if call.method != "session.attach" {
-            return vec![Act::Answer(json!({}))];
+            return vec![FakeAction::Answer(json!({}))];
         }
         attaches += 1;
         match attaches {
             1 => vec![
-                Act::Answer(attached(9)),
-                Act::Event(snapshot.clone()),
-                Act::Event(notice(8)),
-                Act::Event(notice(9)),
-                Act::Event(sync(9)),
-                Act::Close,
+                FakeAction::Answer(attached(9)),
+                FakeAction::Event(snapshot.clone()),
+                FakeAction::Event(notice(8)),
+                FakeAction::Event(notice(9)),
+                FakeAction::Event(sync(9)),
+                FakeAction::Close,
             ],
-            _ => vec![Act::Answer(attached(10)), Act::Event(notice(10))],
+            _ => vec![
+                FakeAction::Answer(attached(10)),
+                FakeAction::Event(notice(10)),
+            ],
         }
     });
     let client = connect(&fake).await;
@@ -378,10 +381,14 @@ async fn a_log_that_was_repaired_is_followed_from_a_new_snapshot() {
         Fake::start(
             |call| match (call.method.as_str(), call.params["after_seq"].as_u64()) {
                 ("session.attach", Some(0)) => {
-                    vec![Act::Answer(attached(3)), Act::Event(notice(1)), Act::Close]
+                    vec![
+                        FakeAction::Answer(attached(3)),
+                        FakeAction::Event(notice(1)),
+                        FakeAction::Close,
+                    ]
                 }
                 ("session.attach", Some(_)) => {
-                    vec![Act::Refuse(Failure::new(
+                    vec![FakeAction::Refuse(Failure::new(
                         ErrorName::CursorStale,
                         "the log was repaired",
                         "",
@@ -389,12 +396,12 @@ async fn a_log_that_was_repaired_is_followed_from_a_new_snapshot() {
                 }
                 ("session.attach", None) => {
                     vec![
-                        Act::Answer(attached(7)),
-                        Act::Event(sync(7)),
-                        Act::Event(notice(8)),
+                        FakeAction::Answer(attached(7)),
+                        FakeAction::Event(sync(7)),
+                        FakeAction::Event(notice(8)),
                     ]
                 }
-                _ => vec![Act::Answer(json!({}))],
+                _ => vec![FakeAction::Answer(json!({}))],
             },
         );
     let client = connect(&fake).await;
@@ -409,16 +416,16 @@ async fn a_log_that_was_repaired_is_followed_from_a_new_snapshot() {
 async fn events_of_subscriptions_that_nobody_has_are_dropped() {
     let fake = Fake::start(|call| match call.method.as_str() {
         "session.attach" => vec![
-            Act::Answer(attached(1)),
-            Act::EventOf("nobody".into(), notice(1)),
-            Act::Event(durable(
+            FakeAction::Answer(attached(1)),
+            FakeAction::EventOf("nobody".into(), notice(1)),
+            FakeAction::Event(durable(
                 1,
                 None,
                 "of.the.future",
                 &json!({"z": [1, 2.5], "a": null}),
             )),
         ],
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let client = connect(&fake).await;
     let mut follow = client
@@ -438,7 +445,7 @@ async fn events_of_subscriptions_that_nobody_has_are_dropped() {
 
 #[tokio::test]
 async fn a_prompt_that_fits_no_frame_is_refused_here() {
-    let fake = Fake::start(|_| vec![Act::Close]);
+    let fake = Fake::start(|_| vec![FakeAction::Close]);
     let params = CreateParams {
         prompt: Some("x".repeat(5 << 20)),
         ..CreateParams::default()
@@ -457,17 +464,17 @@ async fn a_subscription_that_the_daemon_ends_is_attached_to_again_after_what_cam
     let mut attaches = 0;
     let fake = Fake::start(move |call| {
         if call.method != "session.attach" {
-            return vec![Act::Answer(json!({}))];
+            return vec![FakeAction::Answer(json!({}))];
         }
         attaches += 1;
-        let mut acts = vec![Act::Answer(attached(4))];
+        let mut acts = vec![FakeAction::Answer(attached(4))];
         match attaches {
             1 => acts.extend([
-                Act::Event(notice(1)),
-                Act::Event(notice(2)),
-                Act::Ended(None),
+                FakeAction::Event(notice(1)),
+                FakeAction::Event(notice(2)),
+                FakeAction::Ended(None),
             ]),
-            _ => acts.extend([Act::Event(notice(3)), Act::Event(notice(4))]),
+            _ => acts.extend([FakeAction::Event(notice(3)), FakeAction::Event(notice(4))]),
         }
         acts
     });
@@ -485,9 +492,12 @@ async fn a_subscription_that_is_ended_again_at_once_fails_with_what_the_daemon_s
     let fake = Fake::start(|call| match call.method.as_str() {
         "session.attach" => {
             let failure = Failure::new(ErrorName::Internal, "It has a bug.", "Look at it.");
-            vec![Act::Answer(attached(3)), Act::Ended(Some(failure))]
+            vec![
+                FakeAction::Answer(attached(3)),
+                FakeAction::Ended(Some(failure)),
+            ]
         }
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let client = connect(&fake).await;
     let mut follow = client
@@ -509,20 +519,23 @@ async fn a_follower_of_a_daemon_that_leaves_waits_for_the_next_one() {
     let mut attaches = 0;
     let fake = Fake::start(move |call| {
         if call.method != "session.attach" {
-            return vec![Act::Answer(json!({}))];
+            return vec![FakeAction::Answer(json!({}))];
         }
         attaches += 1;
         match attaches {
             1 => vec![
-                Act::Answer(attached(2)),
-                Act::Event(notice(1)),
-                Act::Ended(None),
+                FakeAction::Answer(attached(2)),
+                FakeAction::Event(notice(1)),
+                FakeAction::Ended(None),
             ],
             2 => {
                 let failure = Failure::new(ErrorName::ShuttingDown, "It leaves.", "");
-                vec![Act::Refuse(failure), Act::Close]
+                vec![FakeAction::Refuse(failure), FakeAction::Close]
             }
-            _ => vec![Act::Answer(attached(2)), Act::Event(notice(2))],
+            _ => vec![
+                FakeAction::Answer(attached(2)),
+                FakeAction::Event(notice(2)),
+            ],
         }
     });
     let client = connect(&fake).await;
@@ -539,25 +552,25 @@ async fn an_event_too_large_for_a_frame_comes_whole_and_in_its_place() {
     let total = data.len();
     let fake = Fake::start(move |call| match call.method.as_str() {
         "session.attach" => vec![
-            Act::Answer(attached(3)),
-            Act::Event(notice(1)),
-            Act::Event(durable(
+            FakeAction::Answer(attached(3)),
+            FakeAction::Event(notice(1)),
+            FakeAction::Event(durable(
                 2,
                 None,
                 "notice",
                 &json!({"oversized_bytes": 2_000_000}),
             )),
-            Act::Event(notice(3)),
+            FakeAction::Event(notice(3)),
         ],
         "session.event" => {
             let start = usize::try_from(call.params["offset"].as_u64().unwrap()).unwrap();
             let end = if start == 0 { 11 } else { total };
             let next = (end < total).then_some(end);
-            vec![Act::Answer(
+            vec![FakeAction::Answer(
                 json!({"text": data[start..end], "total": total, "next": next}),
             )]
         }
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let client = connect(&fake).await;
     let mut follow = client
@@ -588,17 +601,17 @@ async fn what_is_read_back_is_whole_page_by_page_and_no_more_than_asked_for() {
         "session.read" => {
             let from = call.params["from_seq"].as_u64().unwrap();
             let large = durable(from, None, "notice", &json!({"oversized_bytes": 2_000_000}));
-            vec![Act::Answer(
+            vec![FakeAction::Answer(
                 json!({"events": [large, notice(from + 1)], "next": from + 2, "epoch": 1}),
             )]
         }
         "session.event" => {
             let data = json!({"level": "info", "text": "whole"}).to_string();
-            vec![Act::Answer(
+            vec![FakeAction::Answer(
                 json!({"text": data, "total": data.len(), "next": null}),
             )]
         }
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let client = connect(&fake).await;
     let mut texts = Vec::new();
@@ -620,27 +633,27 @@ async fn what_is_read_back_is_whole_page_by_page_and_no_more_than_asked_for() {
 #[tokio::test]
 async fn an_event_that_cannot_be_had_whole_comes_as_it_was_sent_once() {
     for (bytes, act, asked) in [
-        (2_000_000, Act::Unknown, 1),
+        (2_000_000, FakeAction::Unknown, 1),
         (
             2_000_000,
-            Act::Answer(json!({"text": "{}", "total": 9, "next": 1})),
+            FakeAction::Answer(json!({"text": "{}", "total": 9, "next": 1})),
             1,
         ),
-        (65 << 20, Act::Unknown, 0),
+        (65 << 20, FakeAction::Unknown, 0),
     ] {
         let fake = Fake::start(move |call| match call.method.as_str() {
             "session.attach" => vec![
-                Act::Answer(attached(2)),
-                Act::Event(durable(
+                FakeAction::Answer(attached(2)),
+                FakeAction::Event(durable(
                     1,
                     None,
                     "notice",
                     &json!({"oversized_bytes": bytes}),
                 )),
-                Act::Event(notice(2)),
+                FakeAction::Event(notice(2)),
             ],
             "session.event" => vec![act.clone()],
-            _ => vec![Act::Answer(json!({}))],
+            _ => vec![FakeAction::Answer(json!({}))],
         });
         let client = connect(&fake).await;
         let mut follow = client
@@ -661,19 +674,19 @@ async fn a_call_that_is_dropped_in_the_middle_of_a_fetch_loses_nothing() {
     let (go, wait) = std::sync::mpsc::channel::<()>();
     let fake = Fake::start(move |call| match call.method.as_str() {
         "session.attach" => vec![
-            Act::Answer(attached(1)),
-            Act::Event(durable(1, None, "notice", &json!({"oversized_bytes": 9}))),
+            FakeAction::Answer(attached(1)),
+            FakeAction::Event(durable(1, None, "notice", &json!({"oversized_bytes": 9}))),
         ],
         "session.event" if call.params["offset"] == 0 => {
-            vec![Act::Answer(
+            vec![FakeAction::Answer(
                 json!({"text": "{\"a\"", "total": 8, "next": 4}),
             )]
         }
         "session.event" => {
             let _ = wait.recv_timeout(Duration::from_secs(20));
-            vec![Act::Answer(json!({"text": ":12}", "total": 8}))]
+            vec![FakeAction::Answer(json!({"text": ":12}", "total": 8}))]
         }
-        _ => vec![Act::Answer(json!({}))],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let client = connect(&fake).await;
     let mut follow = client
@@ -706,20 +719,22 @@ async fn a_log_that_has_become_shorter_is_followed_anew_and_not_in_silence() {
             |call| match (call.method.as_str(), call.params["after_seq"].as_u64()) {
                 ("session.attach", Some(0)) => {
                     vec![
-                        Act::Answer(attached(2)),
-                        Act::Event(notice(1)),
-                        Act::Event(notice(2)),
-                        Act::Close,
+                        FakeAction::Answer(attached(2)),
+                        FakeAction::Event(notice(1)),
+                        FakeAction::Event(notice(2)),
+                        FakeAction::Close,
                     ]
                 }
                 // Restored from an old copy, by a daemon that does not notice.
-                ("session.attach", Some(_)) => vec![Act::Answer(attached(1)), Act::Event(sync(1))],
+                ("session.attach", Some(_)) => {
+                    vec![FakeAction::Answer(attached(1)), FakeAction::Event(sync(1))]
+                }
                 ("session.attach", None) => vec![
-                    Act::Answer(attached(1)),
-                    Act::Event(sync(1)),
-                    Act::Event(notice(2)),
+                    FakeAction::Answer(attached(1)),
+                    FakeAction::Event(sync(1)),
+                    FakeAction::Event(notice(2)),
                 ],
-                _ => vec![Act::Answer(json!({}))],
+                _ => vec![FakeAction::Answer(json!({}))],
             },
         );
     let client = connect(&fake).await;
@@ -744,8 +759,12 @@ async fn a_log_that_has_become_shorter_is_followed_anew_and_not_in_silence() {
 #[tokio::test]
 async fn a_daemon_that_closes_every_connection_is_not_asked_without_pause() {
     let fake = Fake::start(|call| match call.method.as_str() {
-        "session.attach" => vec![Act::Answer(attached(1)), Act::Event(sync(1)), Act::Close],
-        _ => vec![Act::Answer(json!({}))],
+        "session.attach" => vec![
+            FakeAction::Answer(attached(1)),
+            FakeAction::Event(sync(1)),
+            FakeAction::Close,
+        ],
+        _ => vec![FakeAction::Answer(json!({}))],
     });
     let client = connect(&fake).await;
     let mut follow = client
@@ -776,13 +795,13 @@ fn listen(options: &mut Options) -> tokio::sync::mpsc::UnboundedReceiver<Silence
 async fn a_daemon_that_does_not_answer_is_told_once_and_waited_for() {
     let (go, wait) = std::sync::mpsc::channel::<()>();
     let fake = Fake::start(move |call| match call.method.as_str() {
-        "session.attach" => vec![Act::Answer(attached(0))],
+        "session.attach" => vec![FakeAction::Answer(attached(0))],
         // Nothing but this comes after the attach: it is stopped until the test says so.
         "daemon.status" => {
             let _ = wait.recv_timeout(Duration::from_secs(20));
-            vec![Act::Answer(json!({}))]
+            vec![FakeAction::Answer(json!({}))]
         }
-        _ => vec![Act::Answer(json!({"sessions": []}))],
+        _ => vec![FakeAction::Answer(json!({"sessions": []}))],
     });
     let mut options = options(&fake);
     options.silence = Duration::from_millis(50);
@@ -811,7 +830,7 @@ async fn a_daemon_that_does_not_answer_is_told_once_and_waited_for() {
 
 #[tokio::test]
 async fn a_method_that_an_older_daemon_does_not_know_is_told_as_that() {
-    let fake = Fake::of_version("0.0.1", |_| vec![Act::Unknown]);
+    let fake = Fake::of_version("0.0.1", |_| vec![FakeAction::Unknown]);
     let error = connect(&fake)
         .await
         .call::<SessionGet>(&one())
@@ -823,7 +842,7 @@ async fn a_method_that_an_older_daemon_does_not_know_is_told_as_that() {
         failure.message.contains("0.0.1") && failure.hint.contains("daemon restart"),
         "{failure:?}"
     );
-    let fake = Fake::start(|_| vec![Act::Unknown]);
+    let fake = Fake::start(|_| vec![FakeAction::Unknown]);
     let error = connect(&fake)
         .await
         .call::<SessionGet>(&one())
@@ -850,16 +869,16 @@ async fn what_happens_between_a_snapshot_and_the_next_connection_is_not_skipped(
         Fake::start(
             move |call| match (call.method.as_str(), call.params["after_seq"].as_u64()) {
                 ("session.attach", None) => vec![
-                    Act::Answer(attached(7)),
-                    Act::Event(live("snapshot", &state)),
-                    Act::Close,
+                    FakeAction::Answer(attached(7)),
+                    FakeAction::Event(live("snapshot", &state)),
+                    FakeAction::Close,
                 ],
                 ("session.attach", Some(after)) => {
-                    let mut acts = vec![Act::Answer(attached(9))];
-                    acts.extend((after + 1..=9).map(|seq| Act::Event(notice(seq))));
+                    let mut acts = vec![FakeAction::Answer(attached(9))];
+                    acts.extend((after + 1..=9).map(|seq| FakeAction::Event(notice(seq))));
                     acts
                 }
-                _ => vec![Act::Answer(json!({}))],
+                _ => vec![FakeAction::Answer(json!({}))],
             },
         );
     let client = connect(&fake).await;
@@ -876,12 +895,12 @@ fn unwritable(read_only: Value) -> Fake {
         "session.attach" => {
             let failure = Failure::new(ErrorName::Storage, "It is full.", "");
             vec![
-                Act::Answer(attached(0)),
-                Act::Event(sync(0)),
-                Act::Ended(Some(failure)),
+                FakeAction::Answer(attached(0)),
+                FakeAction::Event(sync(0)),
+                FakeAction::Ended(Some(failure)),
             ]
         }
-        _ => vec![Act::Answer(json!({
+        _ => vec![FakeAction::Answer(json!({
             "session": fake::SESSION, "pid": 3, "ppid": 0, "name": null, "labels": [], "cwd": "/tmp",
             "model": "p/m", "kind": "interactive", "state": "running", "cause": "x", "approval_mode": "ask", "turns": 2,
             "usage": {"requests": 1, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0,
@@ -944,7 +963,7 @@ async fn unwritable_log_is_waited_for_until_the_timeout_and_reported_once() {
 
 #[tokio::test]
 async fn who_comes_while_the_daemon_is_stopping_waits_for_its_end() {
-    let fake = Fake::start(|_| vec![Act::Answer(json!({}))]);
+    let fake = Fake::start(|_| vec![FakeAction::Answer(json!({}))]);
     fake.speaks(
         0,
         Failure::new(ErrorName::ShuttingDown, "It is stopping.", ""),
@@ -962,10 +981,10 @@ async fn who_comes_while_the_daemon_is_stopping_waits_for_its_end() {
 
 #[tokio::test]
 async fn a_daemon_that_goes_is_told_before_the_next_one_is_there() {
-    for ending in [Act::Ended(None), Act::Close] {
+    for ending in [FakeAction::Ended(None), FakeAction::Close] {
         let mut first = true;
         let fake = Fake::start(move |_| {
-            let mut acts = vec![Act::Answer(attached(0)), Act::Event(sync(0))];
+            let mut acts = vec![FakeAction::Answer(attached(0)), FakeAction::Event(sync(0))];
             if std::mem::take(&mut first) {
                 acts.push(ending.clone());
             }

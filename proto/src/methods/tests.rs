@@ -17,7 +17,7 @@ fn every_type_has_a_name_of_its_own_and_every_live_kind_a_schema() {
 }
 
 #[test]
-fn the_last_number_has_none_after_it() {
+fn next_of_the_largest_seq_is_itself() {
     assert_eq!(crate::Seq(7).next(), crate::Seq(8));
     assert_eq!(crate::Seq(u64::MAX).next(), crate::Seq(u64::MAX));
 }

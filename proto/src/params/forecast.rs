@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_no_zero() {
+    fn forecast_says_price_unknown_instead_of_zero() {
         let mut forecast = Forecast {
             model: "p/m".into(),
             prompt_tokens: 30_000,

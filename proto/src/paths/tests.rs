@@ -75,7 +75,7 @@ fn a_long_home_gets_a_short_socket_elsewhere() {
 }
 
 #[test]
-fn the_border_is_107_bytes() {
+fn socket_leaves_the_home_if_its_path_is_too_long() {
     // "/" + n + "/run/reasonixd.sock" is 20 + n bytes long.
     let fits = format!("/{}", "x".repeat(SOCKET_PATH_MAX - 20));
     assert!(

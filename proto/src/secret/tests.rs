@@ -83,7 +83,7 @@ fn texts(texts: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_is_named_passes_and_a_providers_key_never_does() {
+fn variables_in_the_pass_list_are_shared_except_provider_keys() {
     let keys = texts(&["ACME_API_KEY", "PLAIN_NAME"]);
     let pass = texts(&[
         "NPM_TOKEN",

@@ -180,7 +180,7 @@ fn damage_in_the_middle_is_shown_and_left_alone() {
 
 /// A kill between the making of a session's directory and its first record leaves a directory that is no session.
 #[test]
-fn what_never_became_a_session_is_cleared_at_the_start_and_its_id_is_free() {
+fn incomplete_session_directory_is_deleted_at_start_and_its_id_is_free() {
     let model = Model::start([Answer::text("One."), Answer::text("Two.")]);
     let (house, _, log) = ended(&model);
     let bytes = std::fs::read(&log).expect("read the log");

@@ -27,7 +27,7 @@ fn prompts(house: &House) -> usize {
 }
 
 #[test]
-fn what_was_said_before_the_end_of_input_is_done_and_answered() {
+fn requests_sent_before_a_half_close_are_executed_and_answered() {
     const PROMPTS: usize = 20;
     let script = (0..=PROMPTS).fold(Script::new(), |script, _| script.says("Done."));
     let house = House::playing(&script);
@@ -92,7 +92,7 @@ fn a_whole_conversation_may_be_sent_before_anything_is_read() {
 }
 
 #[test]
-fn who_has_said_all_still_hears_what_was_subscribed_to_and_is_let_go_when_it_leaves() {
+fn half_closed_client_gets_its_events_and_is_dropped_once_it_disconnects() {
     let house = House::playing(&Script::new().runs(&Gate::command("one")).says("Done."));
     house.daemon();
     let mut others = house.raw_as(Role::Drive);

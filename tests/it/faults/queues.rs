@@ -127,7 +127,7 @@ fn a_client_that_asks_for_large_pages_and_reads_none_costs_bounded_memory() {
 }
 
 #[test]
-fn what_waits_for_all_deaf_clients_together_is_bounded() {
+fn memory_for_clients_that_read_no_answers_is_bounded_in_total() {
     const DEAF: usize = 40;
     let house = House::playing(&Script::new().says("Done."));
     house.daemon();

@@ -9,7 +9,7 @@ use proto::state::OnAsk;
 use proto::{Body, ErrorName, Pid, SessionId};
 use serde_json::{Value, json};
 use testkit::Script;
-use testkit::fault::{Deed, Fault};
+use testkit::fault::{Fault, FaultAction};
 use tests::{House, skip, until};
 
 /// A turn with reads, a write and commands.
@@ -46,7 +46,7 @@ fn log_of(house: &House, session: SessionId) -> PathBuf {
 }
 
 /// A fault of the house's daemon, with a directory of its own.
-fn fault(house: &House, calls: &str, deed: Deed, from: u64, to: u64) -> Fault {
+fn fault(house: &House, calls: &str, deed: FaultAction, from: u64, to: u64) -> Fault {
     Fault::new(&house.root().join("fault"), calls, deed, from, to)
 }
 
@@ -161,7 +161,7 @@ fn kill_at(calls: &str, only_log: bool) {
         let house = house();
         let (params, log) = create(&house);
         let what = format!("killed at {calls} number {nth}");
-        let mut fault = fault(&house, calls, Deed::Kill, nth, nth);
+        let mut fault = fault(&house, calls, FaultAction::Kill, nth, nth);
         if only_log {
             fault = fault.on(&log);
         }
@@ -216,7 +216,7 @@ fn fails(calls: &str, from: u64, to: u64) {
     let mut hurt = house.create("");
     hurt.prompt = None;
     let log = log_of(&house, hurt.session);
-    let fault = fault(&house, calls, Deed::Fail, from, to).on(&log);
+    let fault = fault(&house, calls, FaultAction::Fail, from, to).on(&log);
     assert!(start(&house, &fault.words()));
     let mut raw = house.raw_as(Role::Drive);
     // The fault befalls one of the first writes: from then on nothing is acknowledged.
@@ -289,7 +289,7 @@ fn f30_a_slow_disk_delays_its_session_and_nobody_else() {
     let mut slow = house.create("");
     slow.prompt = None;
     let log = log_of(&house, slow.session);
-    let fault = fault(&house, "fdatasync", Deed::Hold, 1, EVER).on(&log);
+    let fault = fault(&house, "fdatasync", FaultAction::Hold, 1, EVER).on(&log);
     assert!(start(&house, &fault.words()));
     let mut raw = house.raw_as(Role::Drive);
     let create = serde_json::to_value(&slow).expect("JSON");

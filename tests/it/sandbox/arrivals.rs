@@ -58,7 +58,7 @@ fn notices(place: &SandboxHouse, pid: Pid, path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_a_command_made_comes_back_only_with_a_yes() {
+fn quarantined_files_of_a_command_are_restored_only_after_approval() {
     for place in SandboxHouse::all() {
         let house = &place.house;
         let names =
@@ -99,7 +99,7 @@ fn what_a_command_made_comes_back_only_with_a_yes() {
 }
 
 #[test]
-fn what_a_background_command_made_is_reported_at_once_and_asked_with_the_next_call() {
+fn quarantined_file_of_a_background_command_is_reported_before_approval() {
     for place in SandboxHouse::all() {
         let house = &place.house;
         let name = house.project().join(".mcp.json");
@@ -133,7 +133,7 @@ fn what_a_background_command_made_is_reported_at_once_and_asked_with_the_next_ca
 }
 
 #[test]
-fn what_came_under_a_killed_daemon_is_found_at_the_next_start_of_the_session() {
+fn protected_file_written_while_the_daemon_is_dead_is_moved_away_at_restart() {
     for place in SandboxHouse::all() {
         let house = &place.house;
         let command = place.script("waits", "touch ready; sleep 600\n");
@@ -157,7 +157,7 @@ fn what_came_under_a_killed_daemon_is_found_at_the_next_start_of_the_session() {
 }
 
 #[test]
-fn repositories_with_names_that_are_no_text_are_known_as_others_are() {
+fn repository_with_a_non_utf_8_name_does_not_block_the_next_command() {
     for place in SandboxHouse::all() {
         let house = &place.house;
         let makes = "n=$(printf 'n\\377') && mkdir \"$n\" && git init -q \"$n\"";

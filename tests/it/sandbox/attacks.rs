@@ -257,7 +257,7 @@ fn trying(place: &SandboxHouse, number: usize, before: &str, way: &str) -> Strin
 }
 
 #[test]
-fn no_way_leads_out() {
+fn no_sandbox_escape_attempt_succeeds() {
     for place in SandboxHouse::all() {
         let house = &place.house;
         set_up(&place);
@@ -377,7 +377,7 @@ done
 "#;
 
 /// A question of the session stays open, however often a command of it tries to answer.
-pub(super) fn the_question_stays_open(place: &SandboxHouse) {
+pub(super) fn assert_question_stays_open(place: &SandboxHouse) {
     let house = &place.house;
     let hello = tests::raw::hello_params("evil", Role::Drive);
     let body = format!("{}HELLO='{hello}'\n{ANSWERS}", place.words());
@@ -427,7 +427,7 @@ pub(super) fn the_question_stays_open(place: &SandboxHouse) {
 #[test]
 fn a_command_does_not_answer_the_question_of_its_own_session() {
     for place in SandboxHouse::all() {
-        the_question_stays_open(&place);
+        assert_question_stays_open(&place);
     }
 }
 

@@ -295,13 +295,13 @@ fn none_leads_out(cases: &[Case]) {
 }
 
 #[test]
-fn no_call_of_a_file_tool_leads_out() {
+fn no_file_tool_call_of_the_attack_cases_escapes_the_workspace() {
     let cases = read(OF_TOOLS);
     assert!(cases.len() > 90, "{} cases", cases.len());
     none_leads_out(&cases);
 }
 
 #[test]
-fn no_command_and_no_race_leads_out() {
+fn no_command_or_race_of_the_attack_cases_escapes_the_workspace() {
     none_leads_out(&read(OF_THE_WHOLE));
 }

@@ -283,7 +283,7 @@ fn scripts_and_make_write_in_the_workspace_and_in_both_temporary_places() {
 }
 
 #[test]
-fn what_one_command_serves_the_next_one_reaches() {
+fn port_of_a_background_command_is_reachable_from_commands_and_not_the_host() {
     const SERVER: &str = "python3 -c 'import socket
 s = socket.create_server((\"127.0.0.1\", 34568))
 open(\"ready\", \"w\").write(\"x\")

@@ -61,12 +61,12 @@ fn partial_sandbox_blocks_file_network_and_process_attacks() {
 }
 
 #[test]
-fn the_daemon_does_not_speak_to_what_a_command_has_started() {
+fn daemon_gives_no_answer_to_processes_of_a_sandboxed_command() {
     // Its socket is closed. Even if the user opens it, the daemon knows who speaks.
     let Some(place) = SandboxHouse::held_partly_with("sockets = [\"$SOCKET\"]") else {
         return;
     };
-    attacks::the_question_stays_open(&place);
+    attacks::assert_question_stays_open(&place);
     assert_eq!(place.house.read("answers"), "", "not a word was heard");
     // Nor to a process that has left its command: it speaks when the shell that started it has ended. (When the command itself
     // ends, its orphans are stopped.)

@@ -111,7 +111,7 @@ fn a_repository_within_the_workspace_is_held_like_the_workspaces_own() {
 }
 
 #[test]
-fn a_work_tree_writes_in_its_repository_and_leaves_what_leads_elsewhere() {
+fn linked_worktree_commits_but_cannot_write_its_repositorys_config_or_hooks() {
     for place in SandboxHouse::all() {
         let main = place.house.root().join("main");
         repository(&main);
@@ -150,7 +150,7 @@ fn a_work_tree_writes_in_its_repository_and_leaves_what_leads_elsewhere() {
 
 /// Two repositories whose config names what git reads or runs in the work tree, missing and existing.
 #[test]
-fn what_gits_config_names_is_held_like_the_config_itself() {
+fn hooks_and_includes_that_git_config_names_are_protected_in_the_sandbox() {
     for place in SandboxHouse::all() {
         let project = place.house.project();
         repository(&project);
@@ -276,7 +276,7 @@ fn a_submodule_is_worked_in_and_a_file_that_names_anothers_repository_is_not_bel
 }
 
 #[test]
-fn where_git_is_a_link_commands_run_and_the_link_stays() {
+fn symlinked_git_directory_accepts_commits_and_cannot_be_replaced() {
     for place in SandboxHouse::all() {
         let project = place.house.project();
         repository(&project);
@@ -329,7 +329,7 @@ fn a_session_reads_what_its_own_commands_have_printed_and_no_others() {
 }
 
 #[test]
-fn what_an_agent_of_the_person_listens_on_is_hidden() {
+fn ssh_agent_and_docker_sockets_are_unreachable_in_the_sandbox() {
     for place in SandboxHouse::all() {
         let home = place.house.user_home();
         fs::create_dir_all(home.join(".docker/run")).expect("a directory");

@@ -244,7 +244,7 @@ fn the_board_is_a_tree_with_steps_and_its_keys_reach_a_childs_question() {
 }
 
 #[test]
-fn what_waits_elsewhere_is_one_row_that_goes_with_the_answer() {
+fn question_of_another_session_is_shown_as_one_row_until_answered() {
     let scene = scenes::several();
     let terminal = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     terminal.wait_text("1 question waits in another session: /inbox");

@@ -145,7 +145,7 @@ fn assert_own(terminal: &Terminal, name: &str, words: &str) {
 }
 
 #[test]
-fn each_shows_its_own_and_goes_on_while_nobody_looks() {
+fn full_screen_shows_only_the_selected_session_while_others_keep_running() {
     let live = Live::start();
     let terminal = live
         .scene
@@ -170,7 +170,7 @@ fn each_shows_its_own_and_goes_on_while_nobody_looks() {
 }
 
 #[test]
-fn below_the_line_of_a_session_nothing_of_another_is_printed() {
+fn output_below_a_session_divider_belongs_to_that_session_only() {
     let live = Live::start();
     let terminal = live.scene.attach(TerminalSetup::USUAL);
     terminal.wait_text(&first("alpha"));
@@ -191,7 +191,7 @@ fn below_the_line_of_a_session_nothing_of_another_is_printed() {
 }
 
 #[test]
-fn what_came_while_nobody_looked_is_marked_until_somebody_looks() {
+fn session_list_marks_unread_output_until_the_session_is_shown() {
     let live = Live::start();
     let terminal = live.scene.attach(TerminalSetup::USUAL);
     for name in ["beta", "gamma", "alpha"] {
@@ -230,7 +230,7 @@ fn what_came_while_nobody_looked_is_marked_until_somebody_looks() {
 }
 
 #[test]
-fn each_keeps_its_draft() {
+fn each_session_keeps_its_own_draft_when_the_interface_switches() {
     let live = Live::start();
     let terminal = live.scene.attach(TerminalSetup::USUAL);
     terminal.wait_text(&first("alpha"));

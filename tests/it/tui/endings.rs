@@ -118,7 +118,7 @@ fn a_window_that_is_closed_leaves_a_turn_at_work() {
 }
 
 #[test]
-fn what_covers_the_screen_is_taken_away_by_a_signal_too() {
+fn sigterm_with_help_open_exits_with_143_and_restores_the_terminal() {
     let (scene, terminal) = begun();
     terminal.press("f1");
     terminal.wait_for("help", |_| terminal.modes().alternate_screen);
@@ -154,18 +154,18 @@ fn a_signal_gives_the_terminal_back_wherever_it_comes() {
     }
 }
 
-/// Says to [`who_panics`] that it is the program in a terminal, not a test.
+/// Says to [`panicking_terminal_program`] that it is the program in a terminal, not a test.
 const PANICS: &str = "PANICS_IN_A_TERMINAL";
 
 /// What [`a_panic_restores_the_terminal_and_is_printed_below`] runs: takes its terminal, covers it, and panics.
 #[test]
-fn who_panics() {
+fn panicking_terminal_program() {
     if std::env::var_os(PANICS).is_none() {
         return;
     }
     let options = client_tui::terminal::Options::default();
     let terminal = client_tui::terminal::Terminal::enter(options).expect("a terminal");
-    let surroundings = client_tui::terminal::Surroundings::read();
+    let surroundings = client_tui::terminal::TerminalEnvironment::read();
     let mut screen = terminal.screen(&surroundings).expect("its size");
     screen.cover(std::env::var_os(PANICS).is_some_and(|how| how == "covered"));
     let panel = client_tui::Panel::of(vec!["something is shown".into()]);

@@ -190,7 +190,7 @@ fn a_screen_is_as_its_file_says_with_colours_and_without_what_differs() {
 }
 
 #[test]
-fn the_scenes_are_what_they_say() {
+fn every_test_scene_shows_its_expected_text() {
     for (scene, words) in [
         (scenes::idle(), "Hello, Ann."),
         (scenes::streaming(), "The first half"),
@@ -237,7 +237,7 @@ fn the_end_of_typed_input_leaves_also_while_a_question_is_open() {
 }
 
 #[test]
-fn a_daemon_that_never_says_a_word_holds_a_client_between_lost_and_found() {
+fn client_of_a_silent_daemon_keeps_reconnecting_and_starts_no_daemon() {
     let scene = scenes::idle();
     let pid = scene.pid.to_string();
     let terminal = Terminal::reasonix(&scene.house, &["attach", "--plain", &pid], 80, 24);

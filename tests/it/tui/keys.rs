@@ -66,7 +66,7 @@ fn lines_are_written_edited_and_sent_together() {
 }
 
 #[test]
-fn what_is_pasted_is_not_sent() {
+fn pasted_lines_are_not_sent_as_a_prompt() {
     let (scene, terminal) = begun();
     terminal.paste("one\ntwo\nthree");
     terminal.wait_text("three");
@@ -107,7 +107,7 @@ fn the_cursor_follows_typed_text_including_wide_characters() {
 }
 
 #[test]
-fn what_is_opened_is_closed_by_escape_and_the_draft_stays() {
+fn escape_closes_help_and_lists_and_keeps_the_draft() {
     let (_scene, terminal) = begun();
     terminal.type_text("a draft");
     terminal.wait_text("> a draft");
@@ -146,7 +146,7 @@ fn a_terminal_that_disambiguates_keys_works_the_same() {
 }
 
 #[test]
-fn a_terminal_that_answers_nothing_is_no_reason_to_wait() {
+fn interface_starts_without_queries_on_a_terminal_that_answers_none() {
     let scene = scenes::idle();
     let command = scene.house.command(&["attach", &scene.pid.to_string()]);
     let nature = TerminalFeatures {
@@ -175,7 +175,7 @@ fn a_terminal_that_answers_nothing_is_no_reason_to_wait() {
 }
 
 #[test]
-fn no_key_of_the_composer_ends_it_but_those_that_say_so() {
+fn composer_keys_other_than_leave_suspend_and_editor_do_not_exit() {
     let (scene, terminal) = begun();
     let ends = [
         keymap::Action::Leave,

@@ -94,7 +94,7 @@ fn a_session_that_works_is_offered_and_one_that_waits_comes_before_it() {
 }
 
 #[test]
-fn one_that_waits_is_offered_however_many_newer_ones_there_are() {
+fn session_with_open_question_is_offered_despite_21_newer_sessions() {
     let scene = scenes::approval();
     for _ in 0..21 {
         let mut params = scene.house.create("");
@@ -108,7 +108,7 @@ fn one_that_waits_is_offered_however_many_newer_ones_there_are() {
 }
 
 #[test]
-fn what_is_at_rest_or_elsewhere_is_not_in_the_way() {
+fn idle_session_and_session_of_another_directory_are_not_offered() {
     let scene = scenes::idle();
     drop(not_offered(&scene.house, &scene.house.project()));
     let waiting = scenes::approval();

@@ -85,7 +85,7 @@ fn two_interfaces_and_the_line_mode_show_the_same() {
 }
 
 #[test]
-fn who_comes_later_sees_the_same_as_who_was_there() {
+fn interface_attached_later_shows_the_same_transcript_also_after_a_restart() {
     let scene = scenes::streaming();
     let one = scene.attach(TerminalSetup::USUAL);
     one.wait_text("one po");
@@ -171,7 +171,7 @@ fn a_key_that_was_typed_before_the_question_was_read_is_no_answer() {
 }
 
 #[test]
-fn the_size_of_one_is_no_matter_of_the_other() {
+fn resizing_one_interface_does_not_redraw_the_other() {
     let scene = scenes::idle();
     let one = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     let two = scene.at_rest(TerminalSetup::USUAL, "That is all.");
@@ -190,7 +190,7 @@ fn the_size_of_one_is_no_matter_of_the_other() {
 }
 
 #[test]
-fn a_window_that_is_pulled_about_shows_everything_once() {
+fn resized_terminal_keeps_the_answer_and_shows_one_composer() {
     let scene = scenes::idle();
     let terminal = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     for (columns, rows) in [(100, 30), (60, 20), (80, 10), (120, 40), (80, 24)] {
@@ -213,7 +213,7 @@ fn a_window_that_is_pulled_about_shows_everything_once() {
 }
 
 #[test]
-fn the_death_of_the_daemon_is_one_line_and_nothing_is_lost_or_doubled() {
+fn daemon_kill_prints_one_line_and_loses_or_duplicates_no_output() {
     let scene = scenes::idle();
     let one = scene.at_rest(TerminalSetup::USUAL, "That is all.");
     let two = scene.at_rest(TerminalSetup::USUAL, "That is all.");
@@ -244,7 +244,7 @@ fn the_death_of_the_daemon_is_one_line_and_nothing_is_lost_or_doubled() {
 }
 
 #[test]
-fn a_question_outlives_the_daemon_under_the_eyes_of_two() {
+fn open_question_survives_a_daemon_kill_in_two_attached_interfaces() {
     let scene = scenes::approval();
     let (one, two) = (
         scene.attach(TerminalSetup::USUAL),

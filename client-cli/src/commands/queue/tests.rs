@@ -33,7 +33,7 @@ fn a_prompt_is_named_by_place_or_by_the_start_of_its_id() {
 }
 
 #[test]
-fn what_is_none_or_several_is_refused_with_what_to_do() {
+fn unknown_or_ambiguous_queued_prompt_is_refused_with_a_hint() {
     let queue = queue();
     for (named, words) in [
         ("0", "no queued prompt"),

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::begin::{self, OpenedSession};
 use super::drive::leave;
-use super::input::{self, BadLine, Input, InputCommand, Numbered};
+use super::input::{self, BadLine, Input, InputCommand, NumberedLine};
 use super::log_change::LogChange;
 use super::report::Report;
 use super::watch::{InterruptState, Run, UNWRITABLE_TIMEOUT, reached};
@@ -94,7 +94,7 @@ async fn open(
     cwd: String,
     input: &mut Input,
     report: &mut Report,
-) -> Result<(OpenedSession, Option<Numbered>), Error> {
+) -> Result<(OpenedSession, Option<NumberedLine>), Error> {
     if args.continues() {
         return Ok((begin::open(client, args, cwd, report).await?, None));
     }
@@ -176,7 +176,7 @@ impl Driven {
     /// Drives until the input has ended and nothing of it waits or runs, or we leave.
     async fn watch(
         mut self,
-        first: Option<Numbered>,
+        first: Option<NumberedLine>,
         signals: &mut Signals,
         report: &mut Report,
     ) -> Result<u8, Error> {
@@ -335,7 +335,7 @@ impl Driven {
     }
 
     /// Starts to send a line.
-    fn send(&mut self, line: Numbered) -> Result<(), Error> {
+    fn send(&mut self, line: NumberedLine) -> Result<(), Error> {
         let (number, wanted) = (line.number, line.wanted);
         let prepared = wanted.and_then(|wanted| self.call(wanted));
         match prepared {

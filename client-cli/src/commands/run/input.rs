@@ -46,14 +46,14 @@ impl BadLine {
 }
 
 /// A line with its number, from 1.
-pub(super) struct Numbered {
+pub(super) struct NumberedLine {
     pub number: u64,
     pub wanted: Result<InputCommand, BadLine>,
 }
 
 /// The lines of standard input, read by a thread from the moment this is made.
 pub(super) struct Input {
-    lines: mpsc::Receiver<Numbered>,
+    lines: mpsc::Receiver<NumberedLine>,
     ended: bool,
 }
 
@@ -66,7 +66,7 @@ impl Input {
             if let Some(text) = first {
                 let wanted = Ok(InputCommand::Prompt { text, steer: false });
                 if sender
-                    .blocking_send(Numbered { number: 0, wanted })
+                    .blocking_send(NumberedLine { number: 0, wanted })
                     .is_err()
                 {
                     return;
@@ -82,7 +82,7 @@ impl Input {
     }
 
     /// The next line; `None` at the end. Cancel-safe. Never returns after the end.
-    pub(super) async fn next(&mut self) -> Option<Numbered> {
+    pub(super) async fn next(&mut self) -> Option<NumberedLine> {
         if self.ended {
             return std::future::pending().await;
         }
@@ -103,7 +103,7 @@ impl Input {
 }
 
 /// Reads to the end, or until nobody takes lines any more. An input that cannot be read ends there.
-fn read_lines(mut input: impl BufRead, mut send: impl FnMut(Numbered) -> bool) {
+fn read_lines(mut input: impl BufRead, mut send: impl FnMut(NumberedLine) -> bool) {
     let mut number = 0;
     loop {
         number += 1;
@@ -127,7 +127,7 @@ fn read_lines(mut input: impl BufRead, mut send: impl FnMut(Numbered) -> bool) {
         } else {
             parse(&line)
         };
-        if !send(Numbered { number, wanted }) {
+        if !send(NumberedLine { number, wanted }) {
             return;
         }
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_arguments_hold_together() {
+fn command_line_definition_passes_the_checks_of_clap() {
     use clap::CommandFactory;
     crate::args::Cli::command().debug_assert();
 }

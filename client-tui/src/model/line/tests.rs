@@ -9,7 +9,7 @@ fn press(input: &mut Input, names: &[&str]) {
 }
 
 #[test]
-fn it_is_written_and_edited_by_characters_as_they_are_drawn() {
+fn line_input_moves_and_deletes_by_grapheme_cluster() {
     let mut input = Input::new("a é👨‍👩‍👧 中");
     press(&mut input, &["left", "left", "backspace"]);
     assert_eq!(input.text(), "a é 中");
@@ -20,7 +20,7 @@ fn it_is_written_and_edited_by_characters_as_they_are_drawn() {
 }
 
 #[test]
-fn it_is_edited_as_the_composer_is() {
+fn line_input_supports_the_editing_keys_of_the_composer() {
     let mut input = Input::new("one two 解析");
     press(&mut input, &["ctrl-w"]);
     assert_eq!(input.text(), "one two ");

@@ -517,7 +517,7 @@ fn another_session_begins_with_nothing() {
 proptest! {
     /// However the stream was cut, repeated or torn, the text of the answer is that of the message.
     #[test]
-    fn the_answer_is_the_message(
+    fn answer_equals_its_message_for_any_deltas_and_syncs(
         words in "[a-zä\u{4e2d} ]{1,40}",
         cuts in proptest::collection::vec((0usize..60, 0usize..60, 0u8..3), 0..14),
     ) {

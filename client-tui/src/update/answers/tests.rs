@@ -60,7 +60,7 @@ fn escape_in_a_turn_returns_queued_prompts_to_the_composer() {
 
 /// What nobody typed is sent as such again, whatever is written around it.
 #[test]
-fn text_that_nobody_typed_is_not_typed_when_it_is_taken_back() {
+fn untyped_text_of_a_returned_prompt_stays_untyped_when_resent() {
     let mut model = busy();
     let id = model.session.as_ref().unwrap().id.to_string();
     let mut prompt = Prompt::typed("Look at this:\n\n");

@@ -122,7 +122,7 @@ fn attached_clients_are_counted_again_after_every_outage() {
 }
 
 #[test]
-fn a_turn_is_as_old_as_its_record_says_also_for_who_comes_later() {
+fn replayed_turn_start_sets_the_start_time_only_of_a_running_turn() {
     let turn = Body::TurnStarted(proto::record::TurnStarted {
         prompt_id: proto::PromptId::new(),
     });
@@ -191,7 +191,7 @@ fn events_of_an_earlier_subscription_are_dropped() {
 }
 
 #[test]
-fn the_state_comes_from_records_and_unread_ones_are_known() {
+fn replayed_records_do_not_change_state_and_the_last_seq_is_noted() {
     let mut model = attached();
     take(&mut model, vec![record(5, &state(State::Running))]);
     let session = model.session.as_ref().unwrap();

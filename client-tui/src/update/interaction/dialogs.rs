@@ -94,7 +94,9 @@ pub fn offer(model: &mut Model) -> Vec<Effect> {
     close(model);
     // A replayed question may have been answered since: that is known at the end of the replay.
     if model.dialog.is_none() && model.link != Link::Replaying {
-        open(model, |session, asked| session.asking.comes_up(asked));
+        open(model, |session, asked| {
+            session.asking.may_open_by_itself(asked)
+        });
     }
     Vec::new()
 }

@@ -115,7 +115,7 @@ fn no_takes_a_note_and_esc_in_it_answers_nothing() {
 }
 
 #[test]
-fn there_is_no_default() {
+fn keys_that_are_not_answers_do_not_answer_an_approval() {
     let mut scene = one();
     assert_eq!(
         scene.press(&["enter", "space", "tab", "q", "up", "down"]),
@@ -185,7 +185,7 @@ fn a_paste_answers_nothing_and_in_a_note_it_stands_on_one_line() {
 }
 
 #[test]
-fn who_only_watches_answers_nothing() {
+fn watcher_cannot_answer_an_approval() {
     let mut scene = one();
     scene.model.place.role = Role::Watch;
     assert_eq!(scene.press(&["y", "s", "n", "e", "p", "enter"]), []);

@@ -8,7 +8,7 @@ use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
 use crate::model::interaction::InteractionDialog;
 use crate::model::pager::PagerContent;
-use crate::model::seen::Visible;
+use crate::model::seen::VisibleRows;
 use crate::model::{Dialog, Model, ToastAbout, Tone};
 use crate::update::pager;
 use crate::view;
@@ -24,7 +24,7 @@ pub(super) enum Unread {
 pub(super) fn unread(
     dialog: &InteractionDialog,
     action: Action,
-    visible: Option<&Visible>,
+    visible: Option<&VisibleRows>,
 ) -> Option<Unread> {
     use Action::{AllowAlways, AllowOnce, AllowSession, EditCommand};
     let agrees = matches!(action, AllowOnce | AllowSession | AllowAlways | EditCommand);

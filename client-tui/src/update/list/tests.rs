@@ -138,7 +138,7 @@ fn a_key_that_is_no_key_of_lists_is_left_to_others() {
 }
 
 #[test]
-fn those_that_wait_come_first_and_the_mark_is_on_one_that_is_not_here() {
+fn waiting_sessions_come_first_and_the_mark_is_on_another_session() {
     let mut model = opened(ListOf::Sessions { here: false });
     let dialog = dialog(&model).unwrap();
     let keys: Vec<Key> = rows(dialog, &model)
@@ -185,7 +185,7 @@ fn the_mark_stays_on_its_row_when_the_list_changes() {
 }
 
 #[test]
-fn a_list_that_was_read_halfway_moves_the_mark_only_for_as_long() {
+fn enter_is_ignored_until_a_row_moved_under_the_mark_was_visible() {
     let mut model = opened(ListOf::Sessions { here: false });
     press(&mut model, "end k");
     assert_eq!(at(&model), Some(Key::Session(id(3))));
@@ -299,7 +299,7 @@ fn enter_on_the_first_row_begins_a_new_session() {
 }
 
 #[test]
-fn a_filter_narrows_keeps_and_goes_before_the_list() {
+fn enter_keeps_a_list_filter_and_esc_clears_then_closes_it() {
     let mut model = opened(ListOf::Sessions { here: false });
     press(&mut model, "/ p a r s e r");
     assert_eq!(at(&model), Some(Key::Session(id(3))));
@@ -333,7 +333,7 @@ fn a_filter_is_edited_by_characters_and_words_and_takes_pastes() {
 }
 
 #[test]
-fn a_list_that_moves_asks_again_and_one_that_does_not_is_left() {
+fn changing_lists_are_requested_again_each_minute_but_turns_are_not() {
     // The overview says earlier that something has changed.
     let ms = 60_000;
     for what in [
@@ -406,7 +406,7 @@ fn called(effects: &[Effect]) -> &Call {
 }
 
 #[test]
-fn a_turn_is_gone_back_before_and_its_prompt_comes_back() {
+fn enter_twice_on_a_turn_rewinds_before_it_and_restores_its_prompt() {
     let mut model = opened(ListOf::Turns);
     assert_eq!(at(&model), Some(Key::Turn(4)));
     let effects = press(&mut model, "j enter");
@@ -431,7 +431,7 @@ fn a_turn_is_gone_back_before_and_its_prompt_comes_back() {
 }
 
 #[test]
-fn what_nobody_typed_of_a_prompt_comes_back_as_such() {
+fn untyped_parts_of_a_rewound_prompt_stay_untyped() {
     use crate::model::transcript::tests::scene::event;
     let mut model = opened(ListOf::Turns);
     let mut prompt = Prompt::typed("Read:\n");
@@ -622,7 +622,7 @@ fn a_command_in_the_background_is_ended_and_one_of_a_turn_is_not() {
 }
 
 #[test]
-fn questions_are_gone_to_where_they_are_open() {
+fn opening_a_question_in_a_list_attaches_to_its_session() {
     let mut model = opened(ListOf::Processes);
     let effects = press(&mut model, "a");
     let session = "2".to_owned();
@@ -642,7 +642,7 @@ fn questions_are_gone_to_where_they_are_open() {
 }
 
 #[test]
-fn who_only_looks_changes_nothing() {
+fn client_without_prompt_rights_cannot_change_queue_processes_or_turns() {
     for (what, names) in [
         (ListOf::Queue, "e"),
         (ListOf::Queue, "enter"),
@@ -676,7 +676,7 @@ fn a_session_whose_subscription_ended_is_followed_again() {
 }
 
 #[test]
-fn a_yes_or_no_goes_back_to_its_list() {
+fn list_reopens_after_its_confirmation_is_answered() {
     for answer in ["y", "n", "esc"] {
         let mut model = opened(ListOf::Processes);
         model.session = None;
@@ -776,7 +776,7 @@ fn a_model_says_what_it_costs_and_whether_its_key_is_there() {
 }
 
 #[test]
-fn before_the_first_prompt_a_model_is_the_next_sessions() {
+fn model_chosen_without_a_session_applies_to_the_next_session() {
     let mut model = model();
     model.session = None;
     open(&mut model, ListOf::Models);

@@ -61,7 +61,7 @@ fn text_is_wrapped_after_its_mark_with_the_cursor_at_the_caret() {
 }
 
 #[test]
-fn it_grows_to_its_share_and_shows_the_caret() {
+fn composer_grows_to_its_row_limit_and_keeps_the_caret_visible() {
     let text: Vec<String> = (0..30).map(|n| n.to_string()).collect();
     let mut model = model(24);
     model.composer.set(&text.join("\n"));
@@ -79,7 +79,7 @@ fn it_grows_to_its_share_and_shows_the_caret() {
 }
 
 #[test]
-fn an_empty_one_says_what_can_be_done() {
+fn empty_composer_shows_a_hint_that_fits_its_width() {
     let mut model = model(24);
     let (rows, cursor) = drawn(&model, 80, 12);
     assert!(rows[0].starts_with("> Ask"), "{rows:?}");
@@ -93,7 +93,7 @@ fn an_empty_one_says_what_can_be_done() {
 }
 
 #[test]
-fn one_of_a_client_that_may_not_prompt_says_so() {
+fn composer_without_prompt_rights_states_the_role() {
     let mut model = model(24);
     let mut begins = |role, language, width| {
         model.place.role = role;
@@ -229,7 +229,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_too_narrow(text in "([a-c]|中|\n){0,20}", width in 0usize..8, most in 0usize..4) {
+    fn composer_panel_keeps_to_its_row_limit_at_any_width(text in "([a-c]|中|\n){0,20}", width in 0usize..8, most in 0usize..4) {
         let mut model = model(24);
         model.composer.set(&text);
         model.composer.paste(&"x\n".repeat(20), Language::English);

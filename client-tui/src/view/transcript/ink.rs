@@ -9,7 +9,7 @@ use ratatui::text::Line;
 use super::{notices, said, tool, words};
 use crate::model::ViewOptions;
 use crate::model::transcript::{Entry, EntryKind, Transcript};
-use crate::render::{Cache, Made};
+use crate::render::{Cache, RenderInputs};
 
 /// The part of an answer that says how it ended, in the cache.
 const END: usize = usize::MAX;
@@ -128,7 +128,7 @@ impl<'a> EntryRenderer<'a> {
         }
     }
 
-    fn known(&self, entry: &Entry, part: usize) -> (crate::render::Key, Made) {
+    fn known(&self, entry: &Entry, part: usize) -> (crate::render::Key, RenderInputs) {
         let place = match &entry.kind {
             EntryKind::Answer { text: markdown, .. } if part >= markdown.blocks() => END,
             _ => part,
@@ -138,12 +138,12 @@ impl<'a> EntryRenderer<'a> {
         (key, self.made(content(entry, part, open)))
     }
 
-    fn made(&self, content: u64) -> Made {
+    fn made(&self, content: u64) -> RenderInputs {
         let look = self.look;
         let shown = [self.open, look.output, look.reasoning, look.links];
         let mut hasher = DefaultHasher::new();
         (content, shown).hash(&mut hasher);
-        Made::of(look, usize::from(look.columns), hasher.finish())
+        RenderInputs::of(look, usize::from(look.columns), hasher.finish())
     }
 }
 

@@ -112,7 +112,7 @@ fn a_turn_reads_well_at_forty_columns() {
 }
 
 #[test]
-fn the_same_in_chinese_and_open() {
+fn turn_is_shown_in_chinese_with_reasoning_and_output_expanded() {
     let chinese = ViewOptions {
         output: true,
         reasoning: true,
@@ -656,7 +656,7 @@ fn new_rows_below_do_not_move_the_visible_ones() {
 }
 
 #[test]
-fn a_look_from_afar_counts_no_more_than_it_needs() {
+fn short_scroll_counts_the_rows_of_nearby_entries_only() {
     let transcript = answers(1_000);
     let (look, mut cache) = (narrow(), Cache::default());
     let mut below = None;

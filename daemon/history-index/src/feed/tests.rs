@@ -1,11 +1,11 @@
 use std::os::unix::fs::{FileExt, PermissionsExt};
 
 use super::*;
-use crate::fixture::Past;
+use crate::fixture::IndexFixture;
 
 /// Two sessions with a message each.
-fn past() -> Past {
-    let past = Past::new();
+fn past() -> IndexFixture {
+    let past = IndexFixture::new();
     for pid in [1, 2] {
         let mut session = past.session(pid, "/a");
         session.user(&format!("needle {pid}"));
@@ -52,7 +52,7 @@ fn a_removed_session_disappears_also_if_nobody_said_so() {
 }
 
 /// How many files of the index have this text.
-fn files_with(past: &Past, text: &str) -> usize {
+fn files_with(past: &IndexFixture, text: &str) -> usize {
     let files = ["", "-wal", "-shm"].map(|suffix| {
         let mut path = past.home.history().into_os_string();
         path.push(suffix);

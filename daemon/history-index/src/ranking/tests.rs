@@ -44,7 +44,7 @@ fn more_terms_count_more_and_tools_less() {
 }
 
 #[test]
-fn of_copies_the_oldest_sessions_is_left() {
+fn ranking_keeps_only_the_oldest_sessions_copy_of_a_message() {
     let mut copy = hit(2, 1, 1.0, 1);
     copy.same = hit(1, 1, 1.0, 1).same;
     assert_eq!(

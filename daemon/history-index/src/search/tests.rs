@@ -1,12 +1,12 @@
 use serde_json::json;
 
 use super::*;
-use crate::fixture::Past;
+use crate::fixture::IndexFixture;
 use crate::window::window;
 
 #[test]
 fn messages_are_found_by_any_word_best_first() {
-    let past = Past::new();
+    let past = IndexFixture::new();
     let mut one = past.session(1, "/a");
     one.user("Fix the login of the website");
     one.assistant("The login works again, the website too.");
@@ -32,7 +32,7 @@ fn messages_are_found_by_any_word_best_first() {
 
 #[test]
 fn run_of_a_script_without_blanks_that_is_nowhere_whole_is_found_by_its_words() {
-    let past = Past::new();
+    let past = IndexFixture::new();
     let mut one = past.session(1, "/a");
     one.user("登录的时候失败了，需要检查配置文件和权限的设置");
     one.user("在policy模块里用serde_json解析");
@@ -60,7 +60,7 @@ fn run_of_a_script_without_blanks_that_is_nowhere_whole_is_found_by_its_words() 
 
 #[test]
 fn phrases_and_words_are_ranked_together() {
-    let past = Past::new();
+    let past = IndexFixture::new();
     let mut one = past.session(1, "/a");
     for number in 0..30 {
         one.user(&format!("line number {number}, then two"));
@@ -88,7 +88,7 @@ fn phrases_and_words_are_ranked_together() {
 
 #[test]
 fn scope_role_and_time_narrow_the_search() {
-    let past = Past::new();
+    let past = IndexFixture::new();
     let mut one = past.session(1, "/a");
     one.user("needle of the user");
     let late = one.at;
@@ -119,7 +119,7 @@ fn scope_role_and_time_narrow_the_search() {
 
 #[test]
 fn what_a_rewind_hides_is_not_found_until_it_is_undone() {
-    let past = Past::new();
+    let past = IndexFixture::new();
     let mut one = past.session(1, "/a");
     let first = one.user("needle one");
     one.assistant("needle two");
@@ -140,7 +140,7 @@ fn what_a_rewind_hides_is_not_found_until_it_is_undone() {
 
 #[test]
 fn a_window_is_bounded_and_says_what_is_beyond() {
-    let past = Past::new();
+    let past = IndexFixture::new();
     let mut one = past.session(1, "/a");
     let places: Vec<u64> = (0..9)
         .map(|number| one.user(&format!("message {number}")))
@@ -173,7 +173,7 @@ fn a_window_is_bounded_and_says_what_is_beyond() {
 
 #[test]
 fn a_changed_log_gives_no_wrong_text() {
-    let past = Past::new();
+    let past = IndexFixture::new();
     let mut one = past.session(1, "/a");
     one.user("needle one");
     one.save();

@@ -141,7 +141,7 @@ enum ServerNames {
 }
 
 /// Why a file cannot be used: a line of it, and a text for the user.
-pub(super) type Wrong = (u64, String);
+pub(super) type DefinitionError = (u64, String);
 
 /// A file that was read.
 pub(super) struct Parsed {
@@ -151,13 +151,16 @@ pub(super) struct Parsed {
 }
 
 /// Reads a file. The error has its line.
-pub(super) fn parse(stem: &str, text: &str) -> Result<Parsed, Wrong> {
+pub(super) fn parse(stem: &str, text: &str) -> Result<Parsed, DefinitionError> {
     let document = split(text).map_err(|error| (error.line, error.reason))?;
     read_document(stem, document)
 }
 
 /// Reads a definition in either form. `stem`: its name if it has none.
-pub(super) fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, Wrong> {
+pub(super) fn read_document(
+    stem: &str,
+    mut document: Document<'_>,
+) -> Result<Parsed, DefinitionError> {
     let keys = Keys(document.keys());
     keys.check()?;
     let fields: Fields = document
@@ -235,7 +238,7 @@ impl Keys {
     }
 
     /// Whether the file promises nothing that this build does not hold.
-    fn check(&self) -> Result<(), Wrong> {
+    fn check(&self) -> Result<(), DefinitionError> {
         let refused = self.0.iter().find(|(_, key)| REFUSED.contains(&&**key));
         match refused {
             Some((line, key)) => Err((*line, format!("the key `{key}` is not supported"))),
@@ -244,7 +247,13 @@ impl Keys {
     }
 
     /// Of a value that is of another kind. `names`: the spellings of its key.
-    fn wrong(&self, document: &Document<'_>, names: &[&str], kind: &str, example: &str) -> Wrong {
+    fn wrong(
+        &self,
+        document: &Document<'_>,
+        names: &[&str],
+        kind: &str,
+        example: &str,
+    ) -> DefinitionError {
         let written = names.iter().find(|name| document.line_of(name).is_some());
         let name = written.or(names.first()).copied().unwrap_or_default();
         let reason = format!("`{name}` must be {kind}: write, for example, `{name}: {example}`");
@@ -257,7 +266,7 @@ fn steps(
     written: Option<Written<u64>>,
     keys: &Keys,
     document: &Document<'_>,
-) -> Result<Option<u64>, Wrong> {
+) -> Result<Option<u64>, DefinitionError> {
     let steps = written.map(|written| {
         let number = written.value(|text| text.parse().ok());
         number.ok_or_else(|| keys.wrong(document, &STEPS, "a whole number from 0", "20"))
@@ -270,7 +279,7 @@ fn reads_only(
     written: Option<Written<bool>>,
     keys: &Keys,
     document: &Document<'_>,
-) -> Result<bool, Wrong> {
+) -> Result<bool, DefinitionError> {
     let flag = written.map(|written| {
         let flag = written.value(parse_flag);
         flag.ok_or_else(|| keys.wrong(document, &["read_only"], "`true` or `false`", "true"))
@@ -283,7 +292,7 @@ fn given_tools(
     written: Option<Names>,
     line: u64,
     warnings: &mut Vec<(u64, String)>,
-) -> Result<Option<Vec<String>>, Wrong> {
+) -> Result<Option<Vec<String>>, DefinitionError> {
     // `*` is what it gets without the key.
     let tools = written.map(Names::read);
     let tools = tools.filter(|names| !names.iter().any(|name| name == "*"));
@@ -300,7 +309,7 @@ fn model(
     model: Option<String>,
     models: Option<Models>,
     keys: &Keys,
-) -> Result<Option<String>, Wrong> {
+) -> Result<Option<String>, DefinitionError> {
     if model.is_some() && models.is_some() {
         let reason = "it has `model` and `models`: give one of them".to_owned();
         return Err((keys.line_of(&["models"]), reason));

@@ -472,7 +472,7 @@ fn agents_whose_fallbacks_form_a_cycle_are_left_out_with_file_and_line() {
 }
 
 #[test]
-fn agent_that_a_left_out_one_has_hidden_counts() {
+fn user_agent_counts_if_the_project_agent_that_hides_it_is_left_out() {
     let (own, plain) = (with_fallback("look"), BARE);
     let project = [(".reasonix/agents/look.md", &*own)];
     let user = [("own/agents/look.md", plain)];

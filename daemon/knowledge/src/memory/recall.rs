@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_longer_holds_is_left_out_and_a_note_is_short() {
+    fn recall_note_omits_expired_and_superseded_facts_and_is_bounded() {
         let mut expired = saved("tabs-old", "Tabs", "Old.");
         expired.fact.expires = Some("2026-05-04".to_owned());
         let mut superseded = saved("tabs-older", "Tabs", "Older.");

@@ -80,7 +80,7 @@ fn readings_go_from_the_literal_to_the_probable() {
 }
 
 #[test]
-fn only_what_can_hardly_be_anything_else_is_clearly_a_path() {
+fn clear_paths_are_distinguished_from_mentions_and_package_names() {
     let clear = |prompt: &str| find_references(prompt)[0].is_clearly_a_path();
     for prompt in [
         "@src/none.rs",

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::asker::Asker;
 use super::changes::{self, ChangeListener};
-use super::handler::{Asking, Handler, Listening, Shared, roots};
+use super::handler::{Handler, HandlerState, InFlightGuard, ProgressGuard, roots};
 use super::http_session::HttpSession;
 use super::oauth::Logins;
 use super::{
@@ -60,7 +60,7 @@ pub(super) struct SdkConnection {
     server: String,
     service: RunningService<RoleClient, Handler>,
     route: Route,
-    shared: Arc<Shared>,
+    shared: Arc<HandlerState>,
 }
 
 /// How a server is reached.
@@ -79,7 +79,7 @@ impl SdkConnection {
         server: String,
         service: RunningService<RoleClient, Handler>,
         route: Route,
-        shared: Arc<Shared>,
+        shared: Arc<HandlerState>,
     ) -> Self {
         let changed = Arc::clone(&shared);
         let report = move || changed.list_changed.notify_one();
@@ -102,7 +102,7 @@ impl Connection for SdkConnection {
         async move {
             let asker = Asker::new(self.server.clone(), Arc::clone(&request.questions));
             let asker = Arc::new(asker);
-            let asking = Asking::begin(&self.shared, request.session, &asker);
+            let asking = InFlightGuard::begin(&self.shared, request.session, &asker);
             let mut params = CallToolRequestParams::new(request.tool.clone());
             params.arguments = Some(request.arguments.clone());
             for _ in 0..ROUNDS_MAX {
@@ -273,7 +273,7 @@ impl SdkConnection {
         &self,
         params: CallToolRequestParams,
         request: &ToolRequest,
-        (asker, asking): (&Asker, &Asking<'_>),
+        (asker, asking): (&Asker, &InFlightGuard<'_>),
     ) -> Result<ServerResult, Broken> {
         let message = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let options = PeerRequestOptions::no_options();
@@ -283,7 +283,7 @@ impl SdkConnection {
             .await;
         let mut handle = sent.map_err(|error| self.call_error(&error))?;
         asking.sent(handle.id.clone());
-        let _listening = Listening(&self.shared, handle.progress_token.clone());
+        let _listening = ProgressGuard(&self.shared, handle.progress_token.clone());
         self.shared
             .progress
             .lock()

@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_empty_is_as_the_server_proposes() {
+    fn server_defaults_fill_empty_form_fields_and_make_them_optional() {
         let params = json!({"message": "?", "requestedSchema": {"type": "object",
         "required": ["name", "city"], "properties": {
             "name": {"type": "string", "default": "Ann"},

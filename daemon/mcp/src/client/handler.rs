@@ -28,7 +28,7 @@ use crate::text::clean;
 const ASSIGNED: Duration = Duration::from_secs(2);
 
 /// What the handler hears and the connection waits for.
-pub(super) struct Shared {
+pub(super) struct HandlerState {
     pub list_changed: Notify,
     /// Calls that want to hear of their progress.
     pub progress: Mutex<HashMap<ProgressToken, Arc<dyn Progress>>>,
@@ -38,7 +38,7 @@ pub(super) struct Shared {
     pub progressed: watch::Sender<u64>,
 }
 
-impl Default for Shared {
+impl Default for HandlerState {
     fn default() -> Self {
         Self {
             list_changed: Notify::new(),
@@ -54,7 +54,7 @@ impl Default for Shared {
 pub(super) struct Handler {
     pub cwd: PathBuf,
     pub log: Arc<ServerLog>,
-    pub shared: Arc<Shared>,
+    pub shared: Arc<HandlerState>,
 }
 
 impl Handler {
@@ -171,13 +171,13 @@ impl ClientHandler for Handler {
 }
 
 /// A call in flight through which the server may ask the user, until it is over.
-pub(super) struct Asking<'a> {
-    shared: &'a Shared,
+pub(super) struct InFlightGuard<'a> {
+    shared: &'a HandlerState,
     number: u64,
 }
 
-impl<'a> Asking<'a> {
-    pub fn begin(shared: &'a Shared, session: Pid, asker: &Arc<Asker>) -> Self {
+impl<'a> InFlightGuard<'a> {
+    pub fn begin(shared: &'a HandlerState, session: Pid, asker: &Arc<Asker>) -> Self {
         let mut number = 0;
         shared
             .calls
@@ -198,7 +198,7 @@ impl<'a> Asking<'a> {
     }
 }
 
-impl Drop for Asking<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         let calls = &self.shared.calls;
         calls.send_modify(|calls| calls.end(self.number, Instant::now()));
@@ -206,9 +206,9 @@ impl Drop for Asking<'_> {
 }
 
 /// Forgets who hears of a call's progress when the call is over.
-pub(super) struct Listening<'a>(pub &'a Shared, pub ProgressToken);
+pub(super) struct ProgressGuard<'a>(pub &'a HandlerState, pub ProgressToken);
 
-impl Drop for Listening<'_> {
+impl Drop for ProgressGuard<'_> {
     fn drop(&mut self) {
         let progress = self.0.progress.lock();
         progress

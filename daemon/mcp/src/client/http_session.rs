@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_client::{
 use tokio::sync::watch;
 
 use super::http::{EVENT_MAX, causes, never_arrived};
-use super::reach::Reach;
+use super::reach::Reachability;
 use crate::text::{clean, cut};
 
 /// Bytes of a cause.
@@ -56,7 +56,7 @@ enum Phase {
 pub(super) struct HttpSession {
     phase: watch::Sender<Phase>,
     /// Whether the server answers at all.
-    pub(super) reach: Reach,
+    pub(super) reach: Reachability,
 }
 
 impl HttpSession {

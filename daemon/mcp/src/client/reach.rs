@@ -21,7 +21,7 @@ const REFUSED_MAX: Duration = Duration::from_secs(10);
 
 /// Why the server does not answer, if it does not, by the last request.
 #[derive(Debug, Default)]
-pub(super) struct Reach(watch::Sender<Option<Silence>>);
+pub(super) struct Reachability(watch::Sender<Option<Silence>>);
 
 /// Why nothing answered a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ struct Silence {
     is_refused: bool,
 }
 
-impl Reach {
+impl Reachability {
     /// Notes the outcome of a request.
     pub(super) fn note<T, E>(&self, outcome: &Result<T, StreamableHttpError<E>>)
     where
@@ -142,8 +142,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_what_nothing_answers_is_unreachable_and_each_change_is_heard_once() {
-        let reach = Reach::default();
+    async fn http_503_but_not_500_or_404_is_unreachable_and_reported_once() {
+        let reach = Reachability::default();
         for text in [
             "HTTP 500 Internal Server Error: broken",
             "HTTP 404 Not Found: 503",
@@ -182,8 +182,9 @@ mod tests {
     async fn only_an_address_where_nobody_listens_for_long_is_given_up() {
         let refusal = refused().await;
         tokio::time::pause();
-        let reach = Reach::default();
-        let waits = async |reach: &Reach, time| timeout(time, reach.refused()).await.is_err();
+        let reach = Reachability::default();
+        let waits =
+            async |reach: &Reachability, time| timeout(time, reach.refused()).await.is_err();
         reach.note(&outcome("HTTP 503 Service Unavailable: later"));
         assert!(waits(&reach, REFUSED_MAX * 3).await, "a proxy answers");
         reach.note(&refusal);
@@ -202,7 +203,7 @@ mod tests {
 
     #[tokio::test]
     async fn closed_port_is_unreachable_with_its_cause() {
-        let reach = Reach::default();
+        let reach = Reachability::default();
         reach.note(&refused().await);
         let cause = reach.cause().unwrap();
         assert!(cause.starts_with("it does not answer: "), "{cause}");

@@ -113,8 +113,12 @@ impl CommandForms<'_> {
         let mut launched = self.script.parts.iter().skip(index);
         let below = |other: &&Part| other.parent == Some(index);
         let beside = self
-            .runs_beside(part)
-            .or_else(|| launched.find(below).and_then(|part| self.runs_beside(part)))
+            .program_run_by_git(part)
+            .or_else(|| {
+                launched
+                    .find(below)
+                    .and_then(|part| self.program_run_by_git(part))
+            })
             .map(beside);
         if let Some(why) = beside.or(why) {
             finding.rule = format!("{}: {why}", finding.rule);
@@ -132,7 +136,7 @@ impl CommandForms<'_> {
         let rules = case.rules;
         let found = rules.allow.prefixes(words, &mut case.budget);
         // A user who allowed `git diff` everywhere has not seen what it runs in this directory.
-        let beside = self.runs_beside(part);
+        let beside = self.program_run_by_git(part);
         // The longest first: it leaves the fewest words to the caller.
         for (named, rule) in found.into_iter().rev() {
             if !case.budget.take(words.len() as u64 * 64) {

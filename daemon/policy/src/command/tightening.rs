@@ -8,7 +8,7 @@ use crate::budget::Budget;
 use crate::decide::{Finding, JudgeContext};
 use crate::git;
 use crate::programs;
-use crate::ruleset::Tightening;
+use crate::ruleset::TighteningRules;
 use crate::shell::{self, Part, Word};
 use crate::textrules::{Anchor, RuleMatch};
 
@@ -107,7 +107,7 @@ fn first_of(
 }
 
 /// Tries rules at every word of text that is not understood.
-fn find_rough(list: &Tightening, texts: &[String], budget: &mut Budget) -> Option<RuleMatch> {
+fn find_rough(list: &TighteningRules, texts: &[String], budget: &mut Budget) -> Option<RuleMatch> {
     let mut found = None;
     for text in texts {
         found = first_of(found, || list.texts.find(text, Anchor::AnyWord, budget));
@@ -167,7 +167,7 @@ impl<'p> Forms<'p> {
         }
     }
 
-    fn find(&self, list: &Tightening, budget: &mut Budget) -> Option<RuleMatch> {
+    fn find(&self, list: &TighteningRules, budget: &mut Budget) -> Option<RuleMatch> {
         let mut found = None;
         for (text, certain) in &self.texts {
             found = first_of(found, || {

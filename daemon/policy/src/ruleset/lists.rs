@@ -12,7 +12,7 @@ use crate::textrules::TextRules;
 
 /// Rules that deny, or rules that ask.
 #[derive(Debug)]
-pub(crate) struct Tightening {
+pub(crate) struct TighteningRules {
     pub(super) whole: HashMap<Target, usize>,
     pub(crate) texts: TextRules,
     pub(super) read: PathRules,
@@ -22,7 +22,7 @@ pub(crate) struct Tightening {
 
 /// Rules that allow.
 #[derive(Debug)]
-pub(crate) struct Allowing {
+pub(crate) struct AllowRules {
     pub(super) whole: HashMap<Target, usize>,
     lines: HashMap<String, usize>,
     prefixes: HashMap<String, usize>,
@@ -33,7 +33,7 @@ pub(crate) struct Allowing {
     domains: Vec<(String, usize)>,
 }
 
-impl Tightening {
+impl TighteningRules {
     pub(super) fn new() -> Self {
         Self {
             whole: HashMap::new(),
@@ -109,7 +109,7 @@ impl Tightening {
     }
 }
 
-impl Allowing {
+impl AllowRules {
     pub(super) fn new() -> Self {
         Self {
             whole: HashMap::new(),

@@ -412,7 +412,7 @@ fn plain_commands_start_nothing_that_is_unclear_and_no_script() {
 }
 
 #[test]
-fn python_may_import_what_lies_where_it_is_started_with_code_or_a_module() {
+fn python_with_code_or_a_module_imports_from_the_working_directory() {
     let imports = |line: &str| {
         let programs = started_programs(line);
         let mut modules = programs.into_iter();
@@ -503,7 +503,7 @@ fn directory_entered_by_the_line_applies_to_relative_names() {
 }
 
 #[test]
-fn change_that_may_not_apply_leaves_what_was_before() {
+fn uncertain_cd_or_path_change_keeps_the_previous_value_too() {
     for line in [
         "(cd /); ./run",
         "cd / | ./run",
@@ -634,7 +634,7 @@ fn a_runner_that_only_reports_obeys_no_file() {
 
 /// An option may have a value that looks like a quiet word, or be no report at all.
 #[test]
-fn a_runner_with_options_before_a_quiet_word_obeys_its_files() {
+fn runner_whose_help_or_version_word_may_be_a_value_obeys_its_files() {
     for line in [
         "go -C env test",
         "npm --prefix help test",

@@ -257,7 +257,7 @@ fn companions_of_bash_ask_only_if_a_rule_says_so() {
 }
 
 #[test]
-fn the_background_changes_no_verdict_of_a_command() {
+fn background_command_gets_the_verdict_of_a_foreground_one() {
     for rules in [
         "",
         "allow Bash(make:*)",

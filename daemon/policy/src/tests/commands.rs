@@ -234,7 +234,7 @@ fn a_glob_that_denies_may_have_stars_anywhere() {
 }
 
 #[test]
-fn readers_do_not_ask_unless_they_can_do_more() {
+fn read_only_commands_are_allowed_without_asking_unless_they_can_do_more() {
     check(
         "",
         "allow | ls -la src
@@ -277,7 +277,7 @@ fn readers_do_not_ask_unless_they_can_do_more() {
 }
 
 #[test]
-fn rules_over_paths_hold_for_commands_that_nothing_else_holds() {
+fn path_rules_apply_to_unsandboxed_commands() {
     let rules = "allow Bash(cat:*) / allow Bash(cp:*) / allow Bash(cargo test:*) / deny Read(secrets/**) / deny Edit(fixed/**)";
     check(
         rules,

@@ -21,7 +21,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn no_hostile_call_is_allowed_and_every_honest_one_is() {
+fn hostile_corpus_calls_are_not_allowed_and_honest_ones_are() {
     let (mut hostile, mut honest) = (0, 0);
     let mut wrong = Vec::new();
     for (name, text) in FILES {

@@ -63,7 +63,7 @@ fn missed(script: &Script, ran: &[Vec<String>]) -> Option<Vec<String>> {
 }
 
 #[test]
-fn whatever_a_shell_runs_is_among_the_parts() {
+fn parsed_commands_include_every_program_that_bash_runs() {
     let Some(scratch) = Scratch::new() else {
         return;
     };

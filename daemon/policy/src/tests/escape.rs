@@ -51,7 +51,7 @@ fn effective_permissions(name: &str) -> EffectivePermissions {
 }
 
 #[test]
-fn only_a_person_lets_a_command_out_and_only_where_nothing_forbids_it() {
+fn running_unsandboxed_needs_a_user_and_is_denied_if_a_rule_forbids_it() {
     for (rules, approval_mode, named, wanted) in TABLE {
         let effective_permissions = effective_permissions(named);
         let scene = scene(rules)

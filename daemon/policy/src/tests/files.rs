@@ -102,7 +102,7 @@ fn a_move_needs_both_ends_and_a_copy_only_reads_its_source() {
 }
 
 #[test]
-fn what_configures_the_agent_is_asked_in_every_approval_mode() {
+fn changes_of_configuration_files_are_asked_in_every_approval_mode() {
     for path in [
         "reasonix.toml",
         ".reasonix/commands/x.md",

@@ -179,7 +179,7 @@ fn every_form_is_read_and_matches_what_it_says() {
 }
 
 #[test]
-fn a_rule_is_told_as_it_was_written() {
+fn parsed_rule_keeps_its_text_as_written() {
     for rule in [
         "Bash(npm run test:*)",
         "Bash(go test *)",

@@ -9,7 +9,7 @@ fn programs(config: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_runs_where_something_is_shown_is_found_however_it_is_written() {
+fn git_config_programs_of_read_only_commands_are_found_in_any_syntax() {
     for config in [
         "[diff]\n\texternal = evil",
         "[diff]external=evil",
@@ -137,7 +137,7 @@ fn beside(rules: &str) -> Scene {
 }
 
 #[test]
-fn git_with_such_a_program_is_not_read_only_and_the_question_says_why() {
+fn git_that_runs_a_configured_program_is_not_read_only_and_names_it() {
     for command in READERS {
         let decision = beside("").bash(command);
         assert_eq!(decision.verdict, Verdict::Ask, "{command}");
@@ -175,7 +175,7 @@ fn git_with_such_a_program_is_not_read_only_and_the_question_says_why() {
 }
 
 #[test]
-fn rule_for_all_directories_does_not_cover_it_but_one_for_this_directory_does() {
+fn prefix_rules_of_user_and_project_do_not_cover_git_with_a_diff_program() {
     let rules = "allow Bash(git diff:*)";
     let of = |layer: Layer| {
         let scene = beside(rules);
@@ -212,7 +212,7 @@ fn quoted(text: &str) -> String {
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn git_config_parser_does_not_panic_on_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         if let Ok(settings) = git_config(&bytes) {
             let _ = git_programs(&settings, true);
         }

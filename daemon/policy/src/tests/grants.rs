@@ -105,7 +105,7 @@ fn lasting(decision: &Decision) -> Vec<&str> {
 }
 
 #[test]
-fn what_is_never_the_same_twice_cannot_be_allowed_always() {
+fn commands_with_changing_arguments_cannot_be_allowed_always() {
     for (command, expected) in [
         (
             "npm run lint -- --fix",

@@ -181,7 +181,7 @@ fn rules_follow_the_tools_that_exist() {
 }
 
 #[test]
-fn a_word_with_backticks_is_quoted_with_other_marks() {
+fn word_with_backticks_is_quoted_with_double_quotes() {
     assert_eq!(crate::command::quoted("$X"), "`$X`");
     assert_eq!(crate::command::quoted("`date`"), "\"`date`\"");
 }

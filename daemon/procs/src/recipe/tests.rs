@@ -38,7 +38,7 @@ fn the_helper_is_not_searched_on_the_path() {
 }
 
 #[test]
-fn the_helper_is_pid_1_and_knows_it() {
+fn bubblewrap_arguments_start_the_helper_for_each_purpose() {
     let helper = HelperProgram {
         program: PathBuf::from("/unused"),
         arguments: vec!["child".into()],

@@ -76,7 +76,7 @@ async fn nothing_is_made_for_protected_names_that_do_not_exist() {
 }
 
 #[tokio::test]
-async fn what_a_user_makes_while_a_command_runs_is_there_or_kept() {
+async fn files_the_user_creates_during_a_command_stay_or_can_be_put_back() {
     for room in own_rooms().await {
         let procs = Procs::start(room.options()).unwrap();
         let mut asked = room.command("echo ready; exec sleep 1000");
@@ -181,7 +181,7 @@ async fn what_a_command_makes_under_a_protected_name_is_moved_away() {
 }
 
 #[tokio::test]
-async fn what_comes_is_moved_away_while_a_background_command_runs() {
+async fn protected_file_of_a_background_command_is_moved_away_while_it_runs() {
     for room in own_rooms().await {
         let procs = Procs::start(room.options()).unwrap();
         let script = "mkdir .vscode; echo x > .vscode/tasks.json; exec sleep 1000";
@@ -311,10 +311,10 @@ async fn what_a_tool_is_about_to_create_is_left_alone() {
 }
 
 #[tokio::test]
-async fn after_a_daemon_was_killed_the_next_one_looks() {
+async fn new_daemon_quarantines_protected_files_left_by_a_killed_one() {
     for room in own_rooms().await {
         let mut daemon = std::process::Command::new(env!("CARGO_BIN_EXE_procs-probe"))
-            .args(["sandboxed", &format!("{WAY:?}")])
+            .args(["sandboxed", &format!("{BACKEND:?}")])
             .arg(serde_json::to_string(&room.sandbox).unwrap())
             .arg("touch started; exec sleep 1000")
             .spawn()
@@ -452,7 +452,7 @@ async fn what_the_user_saves_in_the_place_of_a_held_file_stays() {
 }
 
 #[tokio::test]
-async fn what_was_agreed_to_is_not_held_against_a_command_after_a_crash() {
+async fn files_written_by_approved_calls_are_not_quarantined_after_a_crash() {
     for room in own_rooms().await {
         let procs = Procs::start(room.options()).unwrap();
         let mut asked = room.command("echo ready; exec sleep 1000");

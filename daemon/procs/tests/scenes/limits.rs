@@ -27,7 +27,7 @@ async fn bound(procs: &Procs) -> Option<ProcessLimit> {
         Mechanism::Looking | Mechanism::Sweep { .. } | Mechanism::Group { .. } => None,
     };
     // The other ways have none anywhere.
-    if WAY == BackendChoice::Auto {
+    if BACKEND == BackendChoice::Auto {
         let lack = format!("a limit on a fork bomb ({mechanism})");
         testkit::skip::unless(bound.is_some(), &lack);
     }

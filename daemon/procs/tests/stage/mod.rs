@@ -12,7 +12,7 @@ pub use futures::StreamExt;
 pub use procs::{BackendChoice, HelperProgram, Procs, ProcsOptions, ResourceLimits};
 pub use proto::Pid;
 
-pub use crate::{HOST, WAY};
+pub use crate::{BACKEND, HOST};
 
 pub const SESSION: Pid = Pid(7);
 /// Longer than any test takes on a busy machine.
@@ -28,7 +28,7 @@ pub fn options() -> ProcsOptions {
         helper,
         limits: ResourceLimits::default(),
         umask: None,
-        layers: WAY,
+        layers: BACKEND,
         // A room has its own. This one nobody can make: one that all tests shared would belong to one user.
         quarantine: PathBuf::from("/dev/null/quarantine"),
         memory_groups: true,
@@ -225,7 +225,7 @@ pub async fn in_a_namespace(procs: &Procs) -> bool {
     finish(procs.spawn(SESSION, sh("true")).await.unwrap()).await;
     let mechanism = procs.mechanism();
     let is = matches!(mechanism, procs::Mechanism::Namespace { .. });
-    if WAY == BackendChoice::Auto {
+    if BACKEND == BackendChoice::Auto {
         testkit::skip::unless(is, &format!("a process namespace ({mechanism})"));
     }
     is

@@ -9,7 +9,7 @@ use contract::{SandboxSpec, Spawn as _};
 use procs::Procs;
 
 use super::{CommandResult, SESSION, command, finish, options};
-use crate::WAY;
+use crate::BACKEND;
 
 /// A user without any files on this machine.
 const NOBODY: u32 = 65534;
@@ -154,7 +154,7 @@ impl SandboxRoom {
         let output = std::process::Command::new("setpriv")
             .args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"])
             .arg(env!("CARGO_BIN_EXE_procs-probe"))
-            .args(["sandboxed", &format!("{WAY:?}")])
+            .args(["sandboxed", &format!("{BACKEND:?}")])
             .arg(serde_json::to_string(&self.sandbox).unwrap())
             .args([script, before])
             .stdin(Stdio::null())

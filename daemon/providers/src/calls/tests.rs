@@ -105,7 +105,7 @@ fn a_constant_index_for_all_calls_is_ignored() {
 }
 
 #[test]
-fn without_a_number_the_id_or_the_order_tells() {
+fn call_pieces_without_an_index_are_joined_by_id_name_or_order() {
     check(
         &[
             piece(None, "a", "read", "{"),
@@ -156,7 +156,7 @@ fn absurd_numbers_only_order_the_calls() {
 }
 
 #[test]
-fn trust_decides_what_is_cut() {
+fn argument_trust_decides_which_calls_are_marked_as_cut() {
     for (trust, expected) in [
         (ArgumentTrust::Whole, [false, false, false]),
         (ArgumentTrust::Parsed, [false, true, false]),

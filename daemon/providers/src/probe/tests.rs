@@ -266,7 +266,7 @@ async fn an_endpoint_without_a_model_list_gets_the_smallest_prompt_of_its_kind()
 }
 
 #[tokio::test]
-async fn what_a_prompt_is_answered_tells_about_the_endpoint() {
+async fn probe_derives_reachability_and_key_state_from_the_prompt_response() {
     let bad_key = r#"{"error":{"message":"no such key"}}"#;
     let no_model = r#"{"error":{"message":"The model `big` does not exist"}}"#;
     let no_path = r#"{"error":{"message":"File Not Found","code":404}}"#;
@@ -358,7 +358,7 @@ async fn prompts_below_v1_are_found_where_there_is_no_list_at_all() {
 }
 
 #[tokio::test]
-async fn that_no_key_is_needed_is_said_only_where_a_prompt_without_one_was_answered() {
+async fn probe_says_no_key_is_needed_only_if_a_prompt_without_one_succeeds() {
     for (answer, key) in [
         (json(200, "{}"), KeyState::NotNeeded),
         (

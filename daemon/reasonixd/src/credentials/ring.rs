@@ -21,7 +21,7 @@ const SERVICE: &str = "reasonix";
 const ANSWER_MAX: Duration = Duration::from_secs(20);
 
 /// The store of one text. Errors are for people, and hold nothing of the text.
-pub(super) trait Ring: Send + Sync {
+pub(super) trait KeyringEntry: Send + Sync {
     /// The text that is kept.
     fn read(&self) -> Result<Option<String>, String>;
     /// Keeps another text in its place.
@@ -33,13 +33,13 @@ pub(super) trait Ring: Send + Sync {
 /// # Errors
 /// In words: why there is none.
 #[cfg(feature = "keychain")]
-pub(super) fn system(home: &Path) -> Result<Arc<dyn Ring>, String> {
+pub(super) fn system(home: &Path) -> Result<Arc<dyn KeyringEntry>, String> {
     let account = home.display().to_string();
     bounded(move || {
         let store = store().map_err(|error| words(&error))?;
-        Ok(Arc::new(SystemKeyring { store, account }) as Arc<dyn Ring>)
+        Ok(Arc::new(SystemKeyring { store, account }) as Arc<dyn KeyringEntry>)
     })
-    .map(|ring| Arc::new(TimeoutRing(ring)) as Arc<dyn Ring>)
+    .map(|ring| Arc::new(TimeoutKeyring(ring)) as Arc<dyn KeyringEntry>)
 }
 
 /// The keyring of whoever runs the daemon, for one home.
@@ -47,7 +47,7 @@ pub(super) fn system(home: &Path) -> Result<Arc<dyn Ring>, String> {
 /// # Errors
 /// Always: this program was built without it.
 #[cfg(not(feature = "keychain"))]
-pub(super) fn system(_home: &Path) -> Result<Arc<dyn Ring>, String> {
+pub(super) fn system(_home: &Path) -> Result<Arc<dyn KeyringEntry>, String> {
     Err(ABSENT.to_owned())
 }
 
@@ -108,7 +108,7 @@ impl SystemKeyring {
 }
 
 #[cfg(feature = "keychain")]
-impl Ring for SystemKeyring {
+impl KeyringEntry for SystemKeyring {
     fn read(&self) -> Result<Option<String>, String> {
         match self.entry()?.get_password() {
             Ok(text) => Ok(Some(text)),
@@ -128,10 +128,10 @@ impl Ring for SystemKeyring {
     not(any(feature = "keychain", test)),
     allow(dead_code, reason = "nothing to wait for")
 )]
-pub(super) struct TimeoutRing(pub(super) Arc<dyn Ring>);
+pub(super) struct TimeoutKeyring(pub(super) Arc<dyn KeyringEntry>);
 
 #[cfg(any(feature = "keychain", test))]
-impl Ring for TimeoutRing {
+impl KeyringEntry for TimeoutKeyring {
     fn read(&self) -> Result<Option<String>, String> {
         let ring = Arc::clone(&self.0);
         bounded(move || ring.read())
@@ -204,7 +204,7 @@ mod patience {
     use super::*;
 
     #[test]
-    fn whoever_asked_and_panicked_is_not_waited_for() {
+    fn keyring_call_that_panicked_does_not_block_later_calls() {
         let failed = bounded::<()>(|| panic!("a bug"));
         assert!(failed.unwrap_err().contains("has failed"));
         let ended = Arc::new(AtomicBool::new(false));
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(ring.read(), Ok(None));
         ring.write("A = \"1\"\n").unwrap();
         ring.write("A = \"2\"\n").unwrap();
-        let again = TimeoutRing(Arc::new(mocked("/user/ann/.reasonix", &store)));
+        let again = TimeoutKeyring(Arc::new(mocked("/user/ann/.reasonix", &store)));
         assert_eq!(again.read(), Ok(Some("A = \"2\"\n".to_owned())));
         assert_eq!(mocked("/user/bob/.reasonix", &store).read(), Ok(None));
     }

@@ -32,22 +32,26 @@ fn a_key_is_kept_private_found_again_and_forgotten() {
     set(home.path(), "OTHER_API_KEY", Some(&secret("two"))).unwrap();
     let mode = std::fs::metadata(&kept).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let own = Own::open(&store(home.path()), BTreeMap::new());
+    let own = FallbackKeys::open(&store(home.path()), BTreeMap::new());
     let (key, from) = own.get("ACME_API_KEY").unwrap();
     assert_eq!((key.expose(), from), (CANARY, KeySource::Store));
     set(home.path(), "ACME_API_KEY", None).unwrap();
     set(home.path(), "ACME_API_KEY", None).unwrap();
-    let own = Own::open(&store(home.path()), BTreeMap::new());
+    let own = FallbackKeys::open(&store(home.path()), BTreeMap::new());
     assert!(!own.has("ACME_API_KEY") && own.has("OTHER_API_KEY"));
     assert!(!std::fs::read_to_string(kept).unwrap().contains(CANARY));
 }
 
 #[test]
-fn what_is_nearest_to_the_work_counts_first() {
+fn key_sources_are_tried_in_the_order_dotenv_store_environment() {
     let home = tempfile::tempdir().unwrap();
     set(home.path(), "PATH", Some(&secret("stored"))).unwrap();
     let dotenv = BTreeMap::from([("PATH".to_owned(), secret("dotenv"))]);
-    let get = |dotenv| Own::open(&store(home.path()), dotenv).get("PATH").unwrap();
+    let get = |dotenv| {
+        FallbackKeys::open(&store(home.path()), dotenv)
+            .get("PATH")
+            .unwrap()
+    };
     assert_eq!(get(dotenv), (secret("dotenv"), KeySource::Dotenv));
     assert_eq!(get(BTreeMap::new()), (secret("stored"), KeySource::Store));
     set(home.path(), "PATH", None).unwrap();
@@ -147,7 +151,7 @@ impl FakeKeyring {
     }
 }
 
-impl Ring for FakeKeyring {
+impl KeyringEntry for FakeKeyring {
     fn read(&self) -> Result<Option<String>, String> {
         self.is_there().map(|()| self.text())
     }
@@ -161,7 +165,7 @@ impl Ring for FakeKeyring {
 
 fn with_ring(home: &Path, choice: StoreChoice) -> (Arc<FakeKeyring>, Store) {
     let keyring = Arc::new(FakeKeyring::default());
-    let patient = ring::TimeoutRing(Arc::clone(&keyring) as Arc<dyn Ring>);
+    let patient = ring::TimeoutKeyring(Arc::clone(&keyring) as Arc<dyn KeyringEntry>);
     let store = Store {
         home: home.to_owned(),
         choice,
@@ -181,7 +185,7 @@ fn where_there_is_a_keyring_keys_are_there_and_nowhere_else() {
     assert!(keyring.text().unwrap().contains(CANARY));
     let file = std::fs::read_to_string(path(home.path())).unwrap();
     assert!(!file.contains("A_KEY") && file.contains("B_KEY"), "{file}");
-    let own = Own::open(&ring, BTreeMap::new());
+    let own = FallbackKeys::open(&ring, BTreeMap::new());
     assert_eq!(
         own.get("A_KEY").unwrap(),
         (secret(CANARY), KeySource::Store)
@@ -190,7 +194,11 @@ fn where_there_is_a_keyring_keys_are_there_and_nowhere_else() {
     for variable in ["A_KEY", "B_KEY"] {
         ring.set(variable, None).unwrap();
     }
-    assert!(Own::open(&ring, BTreeMap::new()).stored().is_empty());
+    assert!(
+        FallbackKeys::open(&ring, BTreeMap::new())
+            .stored()
+            .is_empty()
+    );
     assert!(!keyring.text().unwrap().contains(CANARY));
     assert_eq!(ring.problem(), None);
 }

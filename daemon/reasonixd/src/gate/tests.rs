@@ -11,7 +11,7 @@ fn at(seconds: u64) -> Duration {
 }
 
 #[test]
-fn a_guest_keeps_it_and_the_count_starts_when_they_leave() {
+fn open_connection_keeps_the_daemon_and_idle_time_starts_after_it() {
     let gate = Gate::new();
     let guest = gate.enter();
     gate.look(at(0), LIMIT, || false);
@@ -31,7 +31,7 @@ fn a_guest_keeps_it_and_the_count_starts_when_they_leave() {
 }
 
 #[test]
-fn once_it_goes_for_want_of_company_nobody_is_served_halfway() {
+fn unused_daemon_that_ends_refuses_clients_and_work() {
     let gate = Gate::new();
     gate.look(at(0), LIMIT, || false);
     gate.look(at(9), LIMIT, || false);
@@ -50,7 +50,7 @@ fn once_it_goes_for_want_of_company_nobody_is_served_halfway() {
 }
 
 #[test]
-fn a_harder_wish_replaces_a_softer_one_and_never_the_other_way() {
+fn shutdown_reason_is_replaced_only_by_a_more_urgent_one() {
     let gate = Gate::new();
     for (ask, holds) in [
         (ShutdownReason::WhenIdle, ShutdownReason::WhenIdle),
@@ -65,7 +65,7 @@ fn a_harder_wish_replaces_a_softer_one_and_never_the_other_way() {
 }
 
 #[test]
-fn what_is_let_in_depends_on_why_it_goes() {
+fn gate_admits_clients_and_work_by_the_shutdown_reason() {
     let names = |leave: Option<ShutdownReason>| {
         let gate = Gate::new();
         if let Some(leave) = leave {

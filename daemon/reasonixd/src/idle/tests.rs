@@ -48,7 +48,7 @@ fn is_time(history: &[(Duration, Happened)], now: Duration, limit: Duration) -> 
 
 proptest! {
     #[test]
-    fn it_goes_when_and_only_when_it_was_quiet_for_the_whole_limit(events in events(), limit in 0_u64..5_000) {
+    fn daemon_exits_exactly_when_it_was_idle_for_the_whole_limit(events in events(), limit in 0_u64..5_000) {
         let limit = Duration::from_millis(limit);
         let mut idle = Idle::default();
         let (mut now, mut guests, mut work) = (Duration::from_secs(7), 0_u64, false);

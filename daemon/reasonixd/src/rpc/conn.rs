@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::dispatch::{self, Answer, CallKind};
 use super::frame::{Frame, read};
 use super::peer::{Clients, Origin, Outgoing, Peer};
-use super::room::Share;
+use super::room::FrameShare;
 use crate::daemon::{Daemon, blocking};
 
 /// Calls get this long to be answered when the daemon goes down.
@@ -343,7 +343,7 @@ async fn read_frames(receiver: Socket, frames: mpsc::Sender<Frame>) {
 }
 
 /// Sends an answer, in the room that was taken for it.
-async fn reply(peer: &Peer, text: Vec<u8>, share: Option<Share>) {
+async fn reply(peer: &Peer, text: Vec<u8>, share: Option<FrameShare>) {
     if !text.is_empty() {
         match share {
             Some(share) => peer.send_in(text, share).await,

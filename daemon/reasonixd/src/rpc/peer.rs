@@ -11,7 +11,7 @@ use proto::params::daemon::ClientStatus;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
-use super::room::{Room, Share, SharedRoom};
+use super::room::{FrameShare, Room, SharedRoom};
 use crate::settings::trust::TemporaryTrust;
 
 /// Subscriptions of one connection that may have pages of their logs in memory.
@@ -42,7 +42,7 @@ fn called(name: &str) -> String {
 /// A frame that waits to be written, with its share of the room for that.
 pub struct Outgoing {
     pub text: Vec<u8>,
-    _share: Share,
+    _share: FrameShare,
 }
 
 /// Where the process on the other side comes from.
@@ -140,7 +140,7 @@ impl Peer {
     }
 
     /// Takes room for an answer of at most so many bytes, when there is some. `None`: the connection has ended.
-    pub async fn room(&self, bytes: usize) -> Option<Share> {
+    pub async fn room(&self, bytes: usize) -> Option<FrameShare> {
         self.room.take(bytes).await
     }
 
@@ -158,7 +158,7 @@ impl Peer {
     }
 
     /// Sends a frame in the room that was taken for it. False: the connection is gone.
-    pub async fn send_in(&self, mut text: Vec<u8>, mut share: Share) -> bool {
+    pub async fn send_in(&self, mut text: Vec<u8>, mut share: FrameShare) -> bool {
         text.push(b'\n');
         text.shrink_to_fit();
         share.shrink_to(text.len());

@@ -33,7 +33,7 @@ pub struct Room {
 
 /// A frame's share of the room, given back when it is dropped.
 #[derive(Debug)]
-pub struct Share {
+pub struct FrameShare {
     own: Option<OwnedSemaphorePermit>,
     all: Option<OwnedSemaphorePermit>,
     _first: Option<OwnedSemaphorePermit>,
@@ -49,11 +49,11 @@ impl Room {
     }
 
     /// Takes room for so many bytes, when there is some. `None`: the connection has ended.
-    pub async fn take(&self, bytes: usize) -> Option<Share> {
+    pub async fn take(&self, bytes: usize) -> Option<FrameShare> {
         let bytes = u32::try_from(bytes.min(OUTBOUND_MAX)).unwrap_or(u32::MAX);
         let first = || Arc::clone(&self.first);
         match first().try_acquire_owned() {
-            Ok(first) => return Some(Share::first(first)),
+            Ok(first) => return Some(FrameShare::first(first)),
             Err(TryAcquireError::Closed) => return None,
             Err(TryAcquireError::NoPermits) => {}
         }
@@ -63,7 +63,7 @@ impl Room {
                 .acquire_many_owned(bytes)
                 .await
                 .ok()?;
-            Some(Share {
+            Some(FrameShare {
                 own: Some(own),
                 all: Some(all),
                 _first: None,
@@ -72,7 +72,7 @@ impl Room {
         // Both only wait: dropping one gives back its share.
         tokio::select! {
             share = both => share,
-            first = first().acquire_owned() => Some(Share::first(first.ok()?)),
+            first = first().acquire_owned() => Some(FrameShare::first(first.ok()?)),
         }
     }
 
@@ -83,7 +83,7 @@ impl Room {
     }
 }
 
-impl Share {
+impl FrameShare {
     fn first(first: OwnedSemaphorePermit) -> Self {
         Self {
             own: None,

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_is_what_the_entry_says_and_an_empty_word_is_the_model_by_itself() {
+    fn unset_effort_is_the_entrys_and_an_empty_one_is_the_models_default() {
         let high = ProviderEntry {
             effort: Some("high".into()),
             ..entry("https://llm.acme.test")

@@ -17,8 +17,8 @@ use super::autostart::Autostart;
 use super::near::{hint, shown};
 use super::project::{self, Project};
 use super::providers::ProviderEntry;
-use super::schema::{self, KEYS, Key, Kind, Reach};
-use super::values::{Set, Values};
+use super::schema::{self, KEYS, Key, Kind, ProjectPermission};
+use super::values::{SetValue, Values};
 use super::{Settings, hooks, model_lists, presets, read, servers, shipped, value};
 use crate::dotenv;
 
@@ -301,13 +301,13 @@ impl SettingsReader {
     fn take_value(&mut self, file: &File, key: &Key, item: &Item, trusted: bool) {
         let is_project = file.layer == Layer::Project;
         let counts = match key.reach {
-            Reach::Free | Reach::Lower => true,
-            Reach::Trusted => trusted || !is_project,
-            Reach::User => !is_project,
+            ProjectPermission::Free | ProjectPermission::Lower => true,
+            ProjectPermission::Trusted => trusted || !is_project,
+            ProjectPermission::User => !is_project,
         };
         if !counts {
             // What an untrusted project sets is told when it is trusted.
-            if key.reach == Reach::User {
+            if key.reach == ProjectPermission::User {
                 let place = place(file, item);
                 self.problems.push(format!(
                     "{place}: `{}` is the user's own setting; it is ignored in a project's file",
@@ -320,16 +320,16 @@ impl SettingsReader {
         let context = self.values.context(directory);
         let mut refused = Vec::new();
         match value::of(key.kind, item, &context, &mut refused) {
-            Ok(value) if is_project && key.reach == Reach::Lower => {
+            Ok(value) if is_project && key.reach == ProjectPermission::Lower => {
                 let limit = value.as_f64().unwrap_or(0.0);
                 if self.values.is_lower(key.name, limit) {
                     let origin = file.path.display().to_string();
-                    let set = Set { value, origin };
+                    let set = SetValue { value, origin };
                     self.values.set.insert(key.name.to_owned(), set);
                 }
             }
             Ok(value) => {
-                let set = Set {
+                let set = SetValue {
                     value,
                     origin: file.path.display().to_string(),
                 };

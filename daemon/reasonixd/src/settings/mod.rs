@@ -34,8 +34,8 @@ pub use layers::{Layer, Loaded, is_kind, load};
 pub use project::Project;
 pub use providers::ProviderEntry;
 pub use references::find as find_model;
-pub use schema::{KEYS, Key, Kind, Reach};
-pub use values::{Budgets, Life, Settings};
+pub use schema::{KEYS, Key, Kind, ProjectPermission};
+pub use values::{Budgets, DaemonTimeouts, Settings};
 
 #[cfg(test)]
 pub(crate) mod tests;

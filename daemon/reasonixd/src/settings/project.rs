@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Document, Item, Table};
 use workspace::is_repository;
 
-use super::schema::{KEYS, Reach, spellings};
+use super::schema::{KEYS, ProjectPermission, spellings};
 use super::trust;
 
 /// A project's config file, the keys of the working directory's `.env`, its hooks, or several of these.
@@ -212,7 +212,10 @@ pub(super) fn held_back(text: &str) -> Vec<String> {
         return Vec::new();
     };
     let mut lines = Vec::new();
-    for key in KEYS.iter().filter(|key| key.reach == Reach::Trusted) {
+    for key in KEYS
+        .iter()
+        .filter(|key| key.reach == ProjectPermission::Trusted)
+    {
         for name in spellings(key.name) {
             let item = name
                 .split('.')

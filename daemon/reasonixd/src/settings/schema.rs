@@ -45,7 +45,7 @@ pub enum Kind {
 
 /// What a project's config may do with a key before the project is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum ProjectPermission {
     /// It can only tighten, or does no harm: counts at once.
     Free,
     /// It could loosen something: counts only in a trusted project.
@@ -64,7 +64,7 @@ pub struct Key {
     pub kind: Kind,
     /// As TOML. Empty: there is none.
     pub default: &'static str,
-    pub reach: Reach,
+    pub reach: ProjectPermission,
     pub about: &'static str,
 }
 
@@ -85,7 +85,7 @@ macro_rules! settings {
             name: $name,
             kind: $kind,
             default: $default,
-            reach: Reach::$reach,
+            reach: ProjectPermission::$reach,
             about: $about,
         }),*];
     };
@@ -285,7 +285,7 @@ const fn internal(name: &'static str, max: i64, default: &'static str) -> Key {
         name,
         kind: number(1, max),
         default,
-        reach: Reach::User,
+        reach: ProjectPermission::User,
         about: "",
     }
 }

@@ -72,7 +72,7 @@ pub struct Settings {
     /// Days without activity after which a session may be pruned; 0: never.
     pub keep_days: u64,
     pub log: String,
-    pub life: Life,
+    pub life: DaemonTimeouts,
     pub connect_ms: u64,
     pub first_byte_ms: u64,
     pub idle_ms: u64,
@@ -119,7 +119,7 @@ pub struct Budgets {
 
 /// How the daemon lives. It counts from the daemon's start to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Life {
+pub struct DaemonTimeouts {
     /// The daemon goes when nobody has needed it for this long; `None`: never.
     pub idle_exit: Option<Duration>,
     /// A client has this long to say hello.
@@ -131,7 +131,7 @@ pub struct Life {
 }
 
 /// A value that a file sets.
-pub(super) struct Set {
+pub(super) struct SetValue {
     pub value: Value,
     pub origin: String,
 }
@@ -139,8 +139,8 @@ pub(super) struct Set {
 /// What files set; for all else defaults count.
 pub(super) struct Values {
     /// By key; rules of the two layers are kept apart.
-    pub set: BTreeMap<String, Set>,
-    pub project_rules: BTreeMap<String, Set>,
+    pub set: BTreeMap<String, SetValue>,
+    pub project_rules: BTreeMap<String, SetValue>,
     pub user_home: PathBuf,
     /// The tools that settings may name.
     pub tools: ToolSet,
@@ -356,8 +356,8 @@ impl Values {
         }
     }
 
-    fn life(&self) -> Life {
-        Life {
+    fn life(&self) -> DaemonTimeouts {
+        DaemonTimeouts {
             idle_exit: self.minutes("daemon.idle_exit_minutes"),
             hello: Duration::from_secs(self.number("internal.hello_seconds")),
             client_stuck: Duration::from_secs(self.number("internal.client_stuck_seconds")),
@@ -460,7 +460,7 @@ impl Values {
 }
 
 /// The rules of one layer.
-fn rules_of(set: &BTreeMap<String, Set>) -> Rules {
+fn rules_of(set: &BTreeMap<String, SetValue>) -> Rules {
     let of = |name: &str| {
         let set = set.get(name);
         set.map(|set| rules::texts(&set.value)).unwrap_or_default()

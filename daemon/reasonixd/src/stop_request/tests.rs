@@ -25,7 +25,7 @@ fn a_stop_holds_for_the_next_daemon_of_the_same_parent_once() {
 }
 
 #[test]
-fn a_start_by_another_program_counts_as_one() {
+fn stop_request_is_discarded_unless_the_daemon_was_restarted() {
     let (_dir, home) = home();
     store(&home, ShutdownMode::Now).expect("store");
     assert_eq!(take(&home, false), None);

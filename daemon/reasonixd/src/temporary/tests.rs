@@ -3,7 +3,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::*;
 
 #[test]
-fn it_is_private_and_goes_with_the_daemon_or_with_the_next() {
+fn temporary_directory_is_private_and_removed_by_this_or_the_next_daemon() {
     let home = tempfile::tempdir().unwrap();
     let home = Home::open(home.path()).unwrap();
     let first = Temporary::make(&home).unwrap();

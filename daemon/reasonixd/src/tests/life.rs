@@ -63,7 +63,7 @@ async fn an_open_question_keeps_the_daemon_though_nobody_is_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_the_setting_it_stays() {
+async fn daemon_keeps_running_without_an_idle_limit() {
     let house = House::new("", "").await;
     tokio::time::sleep(LIMIT * 2).await;
     assert!(house.lives());
@@ -207,7 +207,7 @@ async fn another_file_in_the_sockets_place_is_reported_and_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn asked_to_go_when_idle_it_lets_clients_look_and_takes_no_work() {
+async fn daemon_shutting_down_when_idle_answers_reads_and_refuses_new_work() {
     let call = json!({"tool_calls": [{"name": "bash", "arguments": {"command": "touch here"}}]});
     let mut house = House::new("", &format!("{call}\n{}\n", json!({"text": "Left."}))).await;
     let mut client = house.client("drive").await;

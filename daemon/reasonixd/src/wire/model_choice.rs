@@ -66,7 +66,7 @@ pub(super) fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
 }
 
 /// Of a model that is not found, where entries were ignored: the one that is meant may be among them.
-pub(super) fn with_what_was_lost(mut failure: Failure, loaded: &Loaded) -> Failure {
+pub(super) fn with_ignored_entries(mut failure: Failure, loaded: &Loaded) -> Failure {
     if failure.name == ErrorName::NotFound
         && let Some(problem) = loaded.providers_lost.first()
     {

@@ -13,7 +13,7 @@ use proto::{ErrorName, Failure};
 use crate::settings::{ProviderEntry, Settings, facts};
 
 /// What one kind of provider gives.
-pub type Opened = (Arc<dyn Codec>, Arc<dyn Provider>);
+pub type OpenedProvider = (Arc<dyn Codec>, Arc<dyn Provider>);
 
 /// The entry of a provider that is not configured any more.
 pub fn gone(created: &SessionCreated) -> ProviderEntry {
@@ -25,7 +25,7 @@ pub fn gone(created: &SessionCreated) -> ProviderEntry {
 }
 
 /// In the place of a provider that is gone: it says nothing, and is never asked.
-pub fn silent() -> Opened {
+pub fn silent() -> OpenedProvider {
     replay::open(replay::Cassette::default())
 }
 
@@ -79,7 +79,7 @@ pub fn open(
     model: &str,
     settings: &Settings,
     means: &providers::ProviderContext,
-) -> Result<Opened, Failure> {
+) -> Result<OpenedProvider, Failure> {
     let wrong = |why: String| {
         Failure::new(
             ErrorName::InvalidConfig,

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_name_comes_by_itself_or_by_a_link_on_the_way() {
+fn absent_path_arrives_with_content_or_by_a_link_in_its_parents() {
     let dir = tempfile::tempdir().unwrap();
     let root = std::fs::canonicalize(dir.path()).unwrap();
     let name = AbsentName {

@@ -19,13 +19,16 @@ fn replacement_of_a_held_file_is_judged_at_each_look() {
     let mut held = HeldFile::of(&path, true).expect("a file");
     fs::write(&path, "[core]\n\tfsmonitor = mine\n").unwrap();
     assert!(
-        matches!(held.look(), HeldLook::Held),
+        matches!(held.look(), HeldFileStatus::Held),
         "only the user can write it where the mount holds"
     );
     replace(&path, "[core]\n\tbare = false\n[user]\n\tname = Ann\n");
-    assert!(matches!(held.look(), HeldLook::Held), "it runs nothing");
+    assert!(
+        matches!(held.look(), HeldFileStatus::Held),
+        "it runs nothing"
+    );
     fs::write(&path, "[core]\n\tfsmonitor = evil\n").unwrap();
-    let HeldLook::RunsMore(found) = held.look() else {
+    let HeldFileStatus::RunsMore(found) = held.look() else {
         panic!("it runs something")
     };
     let moved = held.restore(found).unwrap();
@@ -36,10 +39,10 @@ fn replacement_of_a_held_file_is_judged_at_each_look() {
     let found = fs::read_to_string(&path).unwrap();
     assert_eq!(found, "[core]\n\tbare = false\n");
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o640);
-    assert!(matches!(held.look(), HeldLook::Held));
+    assert!(matches!(held.look(), HeldFileStatus::Held));
     fs::write(&path, "[core]\n\tfsmonitor = evil\n").unwrap();
     assert!(
-        matches!(held.look(), HeldLook::RunsMore(_)),
+        matches!(held.look(), HeldFileStatus::RunsMore(_)),
         "no mount holds the restored file"
     );
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().collect();
@@ -55,13 +58,16 @@ fn anything_else_in_the_place_of_what_git_obeys_runs_more() {
     let held = HeldFile::of(&path, true).expect("a file");
     let looks = |held: &HeldFile| held.clone().look();
     fs::remove_file(&path).unwrap();
-    assert!(matches!(looks(&held), HeldLook::Held), "it is gone");
+    assert!(matches!(looks(&held), HeldFileStatus::Held), "it is gone");
     std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
-    assert!(matches!(looks(&held), HeldLook::RunsMore(_)));
+    assert!(matches!(looks(&held), HeldFileStatus::RunsMore(_)));
     replace(&path, "../elsewhere\n");
-    assert!(matches!(looks(&held), HeldLook::RunsMore(_)));
+    assert!(matches!(looks(&held), HeldFileStatus::RunsMore(_)));
     replace(&path, "..\n");
-    assert!(matches!(looks(&held), HeldLook::Held), "it says the same");
+    assert!(
+        matches!(looks(&held), HeldFileStatus::Held),
+        "it says the same"
+    );
 }
 
 #[test]
@@ -73,12 +79,18 @@ fn change_of_a_program_that_git_obeys_is_found_whatever_it_changes() {
     let looks = |held: &HeldFile| held.clone().look();
     for text in ["#!./evil\n[ -t 0 ] || exit 0\nrun\n", "#!/bin/sh\nrun\n"] {
         replace(&path, text);
-        assert!(matches!(looks(&held), HeldLook::RunsMore(_)), "{text}");
+        assert!(
+            matches!(looks(&held), HeldFileStatus::RunsMore(_)),
+            "{text}"
+        );
     }
     replace(&path, "#!/bin/sh\n[ -t 0 ] || exit 0\nrun\n");
-    assert!(matches!(looks(&held), HeldLook::Held), "the same");
+    assert!(matches!(looks(&held), HeldFileStatus::Held), "the same");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    assert!(matches!(looks(&held), HeldLook::RunsMore(_)), "it can run");
+    assert!(
+        matches!(looks(&held), HeldFileStatus::RunsMore(_)),
+        "it can run"
+    );
 }
 
 #[test]
@@ -89,8 +101,8 @@ fn other_protected_files_are_reported_once_and_often_replaced_ones_never() {
     fs::write(&path, "{}").unwrap();
     let mut held = HeldFile::of(&path, false).expect("a file");
     replace(&path, "{}");
-    assert!(matches!(held.look(), HeldLook::Replaced));
-    assert!(matches!(held.look(), HeldLook::Held));
+    assert!(matches!(held.look(), HeldFileStatus::Replaced));
+    assert!(matches!(held.look(), HeldFileStatus::Held));
     fs::write(top.join("index"), "").unwrap();
     assert_eq!(HeldFile::of(&top.join("index"), false), None);
     assert_eq!(HeldFile::of(&top, true), None, "no file");

@@ -63,7 +63,7 @@ fn what_git_makes_runs_nothing() {
 }
 
 #[test]
-fn what_people_set_about_joining_and_showing_runs_nothing() {
+fn common_git_settings_run_nothing() {
     let (top, _) = repository();
     for (name, value) in [
         ("pull.rebase", "true"),
@@ -141,7 +141,7 @@ fn whatever_may_run_something_is_found() {
 }
 
 #[test]
-fn config_in_the_place_of_another_runs_more_only_with_what_the_other_did_not_say() {
+fn replaced_git_config_runs_more_only_if_it_adds_a_dangerous_setting() {
     let before =
         "[core]\n\thooksPath = .husky\n[remote \"o\"]\n\turl = https://example.org/x.git\n";
     for harmless in [

@@ -247,7 +247,7 @@ fn a_root_that_was_replaced_by_a_link_is_not_written() {
 }
 
 #[test]
-fn the_deepest_word_decides() {
+fn deepest_writable_protected_or_masked_path_decides_the_mount() {
     let host = [
         "/h/.ssh/",
         "/h/net",

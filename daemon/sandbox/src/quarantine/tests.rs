@@ -51,7 +51,7 @@ fn what_cannot_be_copied_is_kept_beside_its_name() {
 }
 
 #[test]
-fn what_comes_back_replaces_nothing_and_shares_no_content() {
+fn file_put_back_from_quarantine_overwrites_nothing_and_breaks_hard_links() {
     let dir = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(dir.path()).unwrap();
     let quarantine = Quarantine::new(top.join("quarantine"));

@@ -76,7 +76,7 @@ fn new_repositories_that_run_nothing_stay() {
 }
 
 #[test]
-fn what_runs_something_of_a_new_repository_came() {
+fn new_repository_that_runs_something_is_an_arrival() {
     for (name, make) in [
         (
             "a/b/.git",
@@ -176,7 +176,7 @@ fn repositories_from_before_are_the_users_own() {
 }
 
 #[test]
-fn what_is_in_a_git_directory_or_behind_proc_is_not_led_to() {
+fn git_file_that_points_into_a_git_directory_or_proc_is_an_arrival() {
     let (_top, known) = root();
     let inner = known.root.join(".git/foo");
     git(&known.root, &["init", "-q", "--bare", ".git/foo"]);
@@ -207,7 +207,7 @@ fn what_is_in_a_git_directory_or_behind_proc_is_not_led_to() {
 }
 
 #[test]
-fn root_that_is_not_held_is_judged_itself() {
+fn repository_of_the_root_is_checked_unless_it_is_held() {
     let (_top, known) = root();
     hook(&known.root.join(".git"));
     assert_eq!(came(&known), Vec::<String>::new());
@@ -219,7 +219,7 @@ fn root_that_is_not_held_is_judged_itself() {
 }
 
 #[test]
-fn what_could_not_be_searched_is_said_or_leaves_all_alone() {
+fn no_repository_is_an_arrival_if_the_earlier_search_was_incomplete() {
     let (_top, known) = root();
     git(&known.root, &["init", "-q", "a"]);
     hook(&known.root.join("a/.git"));

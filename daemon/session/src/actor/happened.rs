@@ -34,7 +34,7 @@ impl Actor {
                 self.judged(call.clone(), judgement);
                 self.calls.drop_early(&call);
             }
-            Happened::JudgedAhead(calls) => self.calls.put_ahead(calls),
+            Happened::EarlyJudgement(calls) => self.calls.put_ahead(calls),
             Happened::Reviewed {
                 number,
                 call,
@@ -141,7 +141,7 @@ impl Actor {
             self.user_command_ended(pid, *outcome, duration_ms);
             return;
         }
-        if outcome.blocked.is_some() && !self.may_be_let_out() {
+        if outcome.blocked.is_some() && !self.may_ask_to_run_unsandboxed() {
             // The model has been informed what stopped it, and what the user could do.
             outcome.blocked = None;
         }

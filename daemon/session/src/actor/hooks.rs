@@ -14,11 +14,11 @@ use turn::Input;
 use crate::actor::Actor;
 use crate::actor::inbox::{Happened, Reply, call_reporter};
 use crate::calls::events::CallEvent;
-use crate::calls::hooks::Asker;
+use crate::calls::hooks::HookRunner;
 
 impl Actor {
     /// What is needed to run the hooks of this event now. `None`: the event has no hook.
-    pub(crate) fn asker(&self, event: HookEvent) -> Option<Asker> {
+    pub(crate) fn asker(&self, event: HookEvent) -> Option<HookRunner> {
         let facts = self.machine.facts();
         let layers = || self.calls.layers(facts.created.as_ref(), &facts.grants);
         self.hooks
@@ -26,7 +26,10 @@ impl Actor {
     }
 
     /// The same for a call that is to be judged. `None` also if hooks have let it through already.
-    pub(crate) fn asker_before(&mut self, call: &ToolCall) -> Option<(Asker, CancellationToken)> {
+    pub(crate) fn asker_before(
+        &mut self,
+        call: &ToolCall,
+    ) -> Option<(HookRunner, CancellationToken)> {
         let asker = self.asker(HookEvent::PreToolUse)?;
         if self.hooks.has_passed(&call.id) {
             return None;

@@ -16,7 +16,7 @@ use crate::actor::Actor;
 use crate::actor::commands::rewind::Rewound;
 use crate::actor::review::Review;
 use crate::assembly::guards::Outdated;
-use crate::calls::ahead::JudgedAhead;
+use crate::calls::ahead::EarlyJudgement;
 use crate::calls::call::Ready;
 use crate::calls::events::CallEvent;
 use crate::context::reset::Done;
@@ -46,7 +46,7 @@ pub enum Happened {
         hooks: Vec<HookFinished>,
     },
     /// These calls were judged before the machine wants them.
-    JudgedAhead(Vec<JudgedAhead>),
+    EarlyJudgement(Vec<EarlyJudgement>),
     /// A reviewer has looked at a call that was judged. `None`: the settings want none.
     Reviewed {
         number: u64,

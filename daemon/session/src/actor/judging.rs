@@ -20,7 +20,7 @@ use turn::facts::CallStage;
 use crate::actor::Actor;
 use crate::actor::inbox::Happened;
 use crate::assembly::guards::GuardWatch;
-use crate::calls::ahead::JudgedAhead;
+use crate::calls::ahead::EarlyJudgement;
 use crate::calls::call::{CallEnvironment, KeptPaths, Ready};
 use crate::calls::hooks as hooked;
 use crate::calls::judgement::Standpoint;
@@ -174,7 +174,7 @@ impl Job {
             let quick = following.into_iter().map_while(|call| {
                 let (judgement, ready) = is_quick.then(|| self.judge(&call))?;
                 is_quick = ready.done.is_some();
-                Some(JudgedAhead {
+                Some(EarlyJudgement {
                     call,
                     judgement: Box::new(judgement),
                     ready,
@@ -182,7 +182,9 @@ impl Job {
                     since,
                 })
             });
-            let _ = self.happened.send(Happened::JudgedAhead(quick.collect()));
+            let _ = self
+                .happened
+                .send(Happened::EarlyJudgement(quick.collect()));
         }
         self.report(call, judgement, ready, hooks);
     }

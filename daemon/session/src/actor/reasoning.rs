@@ -23,8 +23,8 @@ impl Actor {
             ground: self.ground(),
             item,
             step: open.map_or(0, |open| open.steps + 1),
-            purse: SideRequestBudget {
-                seat: self.requests.budget().clone(),
+            side_budget: SideRequestBudget {
+                budget_member: self.requests.budget().clone(),
                 ran_ms: self.ran_ms(),
                 expected: self.expected(),
             },

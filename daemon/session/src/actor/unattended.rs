@@ -36,7 +36,7 @@ impl Actor {
     }
 
     /// Whether a person could be asked to let a command run outside the sandbox that has stopped it.
-    pub(super) fn may_be_let_out(&mut self) -> bool {
+    pub(super) fn may_ask_to_run_unsandboxed(&mut self) -> bool {
         let rules = self.rules();
         let facts = self.machine.facts();
         let on_ask = facts.on_ask();

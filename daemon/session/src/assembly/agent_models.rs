@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn model_by_name_counts_before_the_files_and_that_before_the_one_of_all() {
+    fn agent_model_comes_from_config_by_name_then_file_then_default() {
         let models = AgentModels {
             of_all: Some("all".to_owned()),
             by_name: BTreeMap::from([("explore".to_owned(), "cheap".to_owned())]),

@@ -14,7 +14,7 @@ pub fn means(tools: &ToolSet) -> RepairTools {
     let known = tools.specs().map(|spec| {
         let known = RepairTool {
             // What asks a person or changes the session's own state changes no file, but is not to be done by half.
-            may_run_half: spec.family == Family::Read && spec.read_only,
+            may_run_truncated: spec.family == Family::Read && spec.read_only,
             flat: flatten(&spec.schema),
         };
         (spec.name.to_string(), known)

@@ -14,7 +14,7 @@ const AGE_MAX: Duration = Duration::from_millis(100);
 
 /// A call that was judged early.
 #[derive(Debug)]
-pub(crate) struct JudgedAhead {
+pub(crate) struct EarlyJudgement {
     pub call: ToolCall,
     pub judgement: Box<Judgement>,
     pub ready: Ready,
@@ -26,13 +26,13 @@ pub(crate) struct JudgedAhead {
 
 /// Those of one trip, until the machine wants them.
 #[derive(Debug, Default)]
-pub(crate) struct AheadCalls {
-    calls: Vec<JudgedAhead>,
+pub(crate) struct EarlyJudgements {
+    calls: Vec<EarlyJudgement>,
 }
 
-impl AheadCalls {
+impl EarlyJudgements {
     /// Takes those of a new trip. What is left of an earlier one is dropped.
-    pub fn put(&mut self, calls: Vec<JudgedAhead>) {
+    pub fn put(&mut self, calls: Vec<EarlyJudgement>) {
         self.calls = calls;
     }
 
@@ -46,7 +46,7 @@ impl AheadCalls {
         call: &ToolCall,
         standpoint: &Standpoint,
         now: Instant,
-    ) -> Option<JudgedAhead> {
+    ) -> Option<EarlyJudgement> {
         let position = self
             .calls
             .iter()
@@ -95,9 +95,9 @@ mod tests {
         }
     }
 
-    fn judged(rules: &Arc<RuleSet>, since: Instant) -> AheadCalls {
-        let mut ahead = AheadCalls::default();
-        ahead.put(vec![JudgedAhead {
+    fn judged(rules: &Arc<RuleSet>, since: Instant) -> EarlyJudgements {
+        let mut ahead = EarlyJudgements::default();
+        ahead.put(vec![EarlyJudgement {
             call: call("a"),
             judgement: Box::new(Judgement::Refused(Outcome::failed("no"))),
             ready: Ready::default(),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn another_call_other_rules_another_mode_and_time_make_it_void() {
+    fn early_judgement_is_void_for_other_call_rules_mode_or_time() {
         let (rules, now) = (no_rules(), Instant::now());
         let take = |call: &ToolCall, standpoint: &Standpoint, at: Instant| {
             judged(&rules, now).take(call, standpoint, at).is_some()

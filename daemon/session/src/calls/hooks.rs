@@ -61,12 +61,12 @@ impl HookState {
         session: SessionId,
         call_environment: &Arc<CallEnvironment>,
         layers: impl FnOnce() -> Vec<RuleLayer>,
-    ) -> Option<Asker> {
+    ) -> Option<HookRunner> {
         if !self.set.any(event) {
             return None;
         }
         let workspace = &call_environment.workspace;
-        Some(Asker {
+        Some(HookRunner {
             set: Arc::clone(&self.set),
             ground: HookEnvironment {
                 spawn: Arc::clone(&call_environment.spawn),
@@ -165,13 +165,13 @@ impl HookState {
 
 /// Everything that it takes to ask hooks, away from the actor.
 #[derive(Clone)]
-pub struct Asker {
+pub struct HookRunner {
     set: Arc<Hooks>,
     ground: HookEnvironment,
     reported: HookSession,
 }
 
-impl Asker {
+impl HookRunner {
     /// Asks all that are for this. `None`: it was stopped.
     pub async fn ask(&self, what: HookPayload<'_>, stop: &CancellationToken) -> Option<HookChain> {
         let asked = run_all(&self.ground, &self.set, &self.reported, what, stop);

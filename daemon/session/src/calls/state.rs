@@ -20,7 +20,7 @@ use crate::assembly::guards::{GuardWatch, Guards};
 use crate::assembly::persisted_rules::PersistedRules;
 use crate::assembly::setup::{Assembly, RuleLayer};
 use crate::assembly::tool_repair;
-use crate::calls::ahead::{AheadCalls, JudgedAhead};
+use crate::calls::ahead::{EarlyJudgement, EarlyJudgements};
 use crate::calls::call::{CallEnvironment, Printed, Ready, Stop};
 use crate::calls::environment::Environment;
 use crate::calls::judgement::Standpoint;
@@ -57,7 +57,7 @@ pub(crate) struct CallState {
     compiled: Option<(RulesAsOf, Arc<RuleSet>)>,
     /// What judged calls will run, until they do.
     judged: HashMap<CallId, Ready>,
-    ahead: AheadCalls,
+    ahead: EarlyJudgements,
     /// Calls that start when this record is on disk.
     held: Vec<(Seq, ToolCall)>,
     /// A user's command that starts when this record is on disk.
@@ -100,7 +100,7 @@ impl CallState {
             kept_rules,
             compiled: None,
             judged: HashMap::new(),
-            ahead: AheadCalls::default(),
+            ahead: EarlyJudgements::default(),
             held: Vec::new(),
             held_user: None,
             running: BTreeMap::new(),
@@ -292,12 +292,16 @@ impl CallState {
     }
 
     /// These calls were judged before the machine wants them.
-    pub fn put_ahead(&mut self, calls: Vec<JudgedAhead>) {
+    pub fn put_ahead(&mut self, calls: Vec<EarlyJudgement>) {
         self.ahead.put(calls);
     }
 
     /// The judgement of a call, if it was judged early and that still holds. Once.
-    pub fn take_ahead(&mut self, call: &ToolCall, standpoint: &Standpoint) -> Option<JudgedAhead> {
+    pub fn take_ahead(
+        &mut self,
+        call: &ToolCall,
+        standpoint: &Standpoint,
+    ) -> Option<EarlyJudgement> {
         self.ahead.take(call, standpoint, Instant::now().into_std())
     }
 

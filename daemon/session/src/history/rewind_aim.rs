@@ -13,7 +13,7 @@ pub struct RewindTarget {
     pub to_turn: u64,
     pub undoes: Option<Seq>,
     /// The rewinds that are undone had broken off.
-    pub takes_back_broken: bool,
+    pub undoes_interrupted: bool,
     pub shown: Option<Vec<(Seq, Seq)>>,
     /// Turns that are hidden, or shown again.
     pub turns: u64,
@@ -44,7 +44,7 @@ pub fn aim(facts: &Facts, params: &RewindParams) -> Result<RewindTarget, Failure
         what: params.what,
         to_turn,
         undoes: None,
-        takes_back_broken: false,
+        undoes_interrupted: false,
         turn: if conversation {
             plan.to_turn
         } else {
@@ -86,7 +86,7 @@ fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<RewindTarget, Failur
             what: What::Code,
             to_turn: facts.shown_turn(),
             undoes: Some(broken.seq),
-            takes_back_broken: true,
+            undoes_interrupted: true,
             shown: None,
             turns: 0,
             turn: facts.shown_turn(),
@@ -112,7 +112,7 @@ fn undo_aim(facts: &Facts, params: &RewindParams) -> Result<RewindTarget, Failur
         what: rewind.what,
         to_turn: turn,
         undoes: Some(rewind.seq),
-        takes_back_broken: false,
+        undoes_interrupted: false,
         shown: conversation.then_some(plan.shown),
         turns: if conversation { plan.turns } else { 0 },
         turn,

@@ -254,7 +254,7 @@ impl Inner {
         for (root, spent) in &past.used {
             self.tree.add(root, spent);
         }
-        self.tree.told_before();
+        self.tree.mark_reported();
         self.add_recent(|charge| {
             let counted = past.counted.get(&charge.session);
             counted.is_none_or(|counted| charge.seq > *counted)
@@ -347,7 +347,9 @@ impl BudgetMember {
             (true, true) => &[Dimension::Money],
             (true, false) => &[],
         };
-        if inner.tree.bounds(self.session, not_held) && inner.tree.tells_unheld(self.session) {
+        if inner.tree.bounds(self.session, not_held)
+            && inner.tree.should_warn_unenforceable(self.session)
+        {
             notices.push(words::unheld(model, reported));
         }
         notices

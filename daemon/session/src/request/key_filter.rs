@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_of_a_dropped_message_is_no_part_of_the_next() {
+    fn held_back_text_of_a_restarted_message_is_dropped() {
         let key = Secret::new("kg-0123456789abcdef".to_owned());
         let mut filter = KeyFilter::default();
         let parts = [

@@ -19,7 +19,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::assembly::setup::{Assembly, ModelSetup};
 use crate::request::budget::{self, BudgetMember, RequestPermit};
 use crate::request::keys::Keys;
-use crate::request::side_requests::{Bill, UsageRecorder, hear};
+use crate::request::side_requests::{BillingContext, UsageRecorder, hear};
 use crate::tasks::blocking;
 
 /// A request beside the conversation that takes longer is given up.
@@ -79,13 +79,13 @@ pub(crate) struct SideRequestContext {
     pub ground: RequestEnvironment,
     pub item: ItemId,
     pub step: u64,
-    pub purse: SideRequestBudget,
+    pub side_budget: SideRequestBudget,
 }
 
 /// What budgets have to know of requests beside the conversation.
 #[derive(Clone)]
 pub(crate) struct SideRequestBudget {
-    pub seat: BudgetMember,
+    pub budget_member: BudgetMember,
     /// How long turns of the session have run.
     pub ran_ms: u64,
     /// What the next request of the conversation may be expected to use.
@@ -95,7 +95,11 @@ pub(crate) struct SideRequestBudget {
 impl SideRequestBudget {
     /// The leave for a request that may be expected to use so much.
     pub fn leave(&self, expected: Spent) -> Arc<RequestPermit> {
-        Arc::new(RequestPermit::new(self.seat.clone(), expected, self.ran_ms))
+        Arc::new(RequestPermit::new(
+            self.budget_member.clone(),
+            expected,
+            self.ran_ms,
+        ))
     }
 }
 
@@ -106,8 +110,8 @@ pub(crate) struct SideRequestTarget {
     prefix: Prefix,
     key: Option<Secret>,
     ground: RequestEnvironment,
-    bill: Bill,
-    purse: SideRequestBudget,
+    bill: BillingContext,
+    side_budget: SideRequestBudget,
 }
 
 impl SideRequestTarget {
@@ -160,7 +164,7 @@ impl SideRequestTarget {
             provider: model.provider,
             prefix,
             ground: around.ground,
-            bill: Bill {
+            bill: BillingContext {
                 item: around.item,
                 provider: model.provider_name,
                 model: model.name,
@@ -168,7 +172,7 @@ impl SideRequestTarget {
                 step: around.step,
                 price: model.price.map(Arc::new),
             },
-            purse: around.purse,
+            side_budget: around.side_budget,
         }
     }
 
@@ -256,10 +260,10 @@ impl SideRequestTarget {
             tool_choice: ToolChoice::None,
             cache_key: "",
         });
-        let seat = self.purse.seat.clone();
-        let bounded = blocking(move || seat.read_bounds()).await;
+        let budget_member = self.side_budget.budget_member.clone();
+        let bounded = blocking(move || budget_member.read_bounds()).await;
         let bounded = bounded.map_err(|failure| failure.message)?;
-        let prepared = self.purse.seat.prepare(bounded).await;
+        let prepared = self.side_budget.budget_member.prepare(bounded).await;
         prepared.map_err(|error| error.message)?;
         // A quarter of a token for a byte (see `contract::estimate`).
         let expected = budget::expected(bytes as u64 / 4, 0, self.bill.price.as_deref());
@@ -270,7 +274,7 @@ impl SideRequestTarget {
             attempt: 1,
             answered: 0,
             ground: self.ground.clone(),
-            permit: self.purse.leave(expected),
+            permit: self.side_budget.leave(expected),
         };
         let hearing = hear(&self.provider, request, &self.bill, recorder, None);
         let heard = tokio::time::timeout(PATIENCE, hearing).await;

@@ -14,7 +14,7 @@ use turn::extraction::{SampleScore, choose, is_worth, temperatures};
 
 use crate::request::in_flight::{self as asking, Arrived, Ask};
 use crate::request::reasoning::{SideRequestContext, SideRequestTarget};
-use crate::request::side_requests::{Bill, CollectedAnswer, Turn, UsageRecorder, hear};
+use crate::request::side_requests::{BillingContext, CollectedAnswer, Turn, UsageRecorder, hear};
 
 /// What a request of several samples needs.
 pub(crate) struct Sampling {
@@ -79,7 +79,7 @@ impl PartSender {
 
 /// The parts of the sample that is taken.
 async fn sampled(sampling: Sampling, teller: &PartSender) -> Result<Vec<Part>, ProviderError> {
-    let bill = Bill {
+    let bill = BillingContext {
         item: sampling.around.item.clone(),
         provider: provider_of(&sampling.around.model),
         model: model_of(&sampling.around.model),
@@ -89,7 +89,7 @@ async fn sampled(sampling: Sampling, teller: &PartSender) -> Result<Vec<Part>, P
     };
     let ready = asking::ready(sampling.ask).await?;
     teller.send(Arrived::Sent(ready.sent)).await;
-    let purse = sampling.around.purse.clone();
+    let side_budget = sampling.around.side_budget.clone();
     // If no model can be asked for extractions, the shortest answer is taken.
     let aide = SideRequestTarget::find(sampling.around).await.ok();
     let of = sampling.samples;
@@ -104,7 +104,7 @@ async fn sampled(sampling: Sampling, teller: &PartSender) -> Result<Vec<Part>, P
         };
         if at > 0 {
             // The first has the leave of the request.
-            request.permit = purse.leave(purse.expected);
+            request.permit = side_budget.leave(side_budget.expected);
         }
         let (provider, bill, recorder) = (&ready.provider, &bill, &sampling.recorder);
         let (aide, is_in, turn) = (aide.as_ref(), &is_in, &turn);
@@ -142,7 +142,7 @@ async fn sampled(sampling: Sampling, teller: &PartSender) -> Result<Vec<Part>, P
 async fn one(
     provider: &Arc<dyn Provider>,
     request: Request,
-    bill: &Bill,
+    bill: &BillingContext,
     (recorder, turn): (&UsageRecorder, &Turn<'_>),
     (at, of): (u32, u32),
     aide: Option<&SideRequestTarget>,

@@ -18,7 +18,7 @@ use crate::request::samples::PartSender;
 
 /// Who was asked, and what for.
 #[derive(Clone)]
-pub(crate) struct Bill {
+pub(crate) struct BillingContext {
     pub item: ItemId,
     pub provider: String,
     pub model: String,
@@ -152,7 +152,7 @@ impl<'a> Turn<'a> {
 pub(crate) async fn hear(
     provider: &Arc<dyn Provider>,
     request: Request,
-    bill: &Bill,
+    bill: &BillingContext,
     (recorder, slot): (&UsageRecorder, u32),
     turn: Option<&Turn<'_>>,
 ) -> Result<CollectedAnswer, ProviderError> {
@@ -216,7 +216,7 @@ pub(crate) fn broken() -> ProviderError {
     }
 }
 
-fn usage(bill: &Bill, answer: &turn::Answer, request_bytes: u64) -> Usage {
+fn usage(bill: &BillingContext, answer: &turn::Answer, request_bytes: u64) -> Usage {
     let usage = answer.usage(RequestInfo {
         item: bill.item.clone(),
         provider: bill.provider.clone(),

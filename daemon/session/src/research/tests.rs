@@ -19,8 +19,8 @@ fn project() -> (TempDir, Workspace) {
     (dir, workspace)
 }
 
-fn asked(goal: &str, research: Option<bool>) -> Asked<'_> {
-    Asked {
+fn asked(goal: &str, research: Option<bool>) -> ResearchRequest<'_> {
+    ResearchRequest {
         goal,
         checks: &[],
         research,
@@ -45,7 +45,7 @@ fn state(session: SessionId, record: u64) -> RunState {
 }
 
 #[test]
-fn users_word_comes_before_that_of_the_text() {
+fn users_choice_of_research_overrides_the_goal_text() {
     let (dir, workspace) = project();
     let research = "Optimize the parser until p95 is below 5 ms";
     let begun = |goal, choice| begin(&workspace, &asked(goal, choice)).expect("no failure");
@@ -108,7 +108,7 @@ fn goal_that_names_a_run_goes_on_with_it() {
 #[test]
 fn session_that_only_reads_has_no_research() {
     let (dir, workspace) = project();
-    let reads = |research| Asked {
+    let reads = |research| ResearchRequest {
         reads_only: true,
         ..asked("Optimize the parser until p95 is below 5 ms", research)
     };

@@ -124,7 +124,7 @@ pub fn build(
         instructions: Arc::clone(&calls.call_environment().instructions),
         recalls: calls.call_environment().recall.is_some(),
     };
-    let budget = seat(services, &machine, &created);
+    let budget = budget_member(services, &machine, &created);
     let has_exited = !is_new && machine.facts().state.state == State::Exited;
     let actor = Actor {
         id: created.session,
@@ -200,8 +200,12 @@ fn calls(
 }
 
 /// What the session may use, and has used so far, for who holds budgets.
-fn seat(services: &SessionServices, machine: &Machine, created: &SessionCreated) -> BudgetMember {
-    let seat = BudgetMember {
+fn budget_member(
+    services: &SessionServices,
+    machine: &Machine,
+    created: &SessionCreated,
+) -> BudgetMember {
+    let budget_member = BudgetMember {
         ledger: Arc::clone(&services.ledger),
         session: created.session,
         root: store::worktrees::project_of(&created.root),
@@ -220,8 +224,8 @@ fn seat(services: &SessionServices, machine: &Machine, created: &SessionCreated)
         ms: facts.ran_ms,
         ..budget::spent(&facts.usage)
     };
-    seat.join(created.pid, limit, spent, &facts.agents);
-    seat
+    budget_member.join(created.pid, limit, spent, &facts.agents);
+    budget_member
 }
 
 /// The viewers of a session: none so far.

@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_text_in_whose_place_another_came_is_gone_with_its_readers() {
+    async fn replaced_export_text_is_freed_when_its_last_reader_is_dropped() {
         let exported = Exported::default();
         let put = |text: &str| {
             let text: Arc<str> = text.into();

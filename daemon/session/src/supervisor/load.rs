@@ -26,7 +26,7 @@ use crate::request::budget::Ledger;
 use crate::request::keys::Keys;
 use crate::supervisor::Supervisor;
 use crate::supervisor::build::{Parts, build};
-use crate::viewers::absence::{AwaySummary, Bit, Left};
+use crate::viewers::absence::{AwayEvent, AwaySummary, Left};
 use crate::viewers::attendance::Attendance;
 use crate::viewers::list_changes::ListChanges;
 use crate::viewers::queue_bytes::AllQueues;
@@ -202,7 +202,7 @@ impl Fold {
             let planned = PlannedRewind::parse(own.get());
             self.facts.note_undo_started(planned.undoes);
         }
-        if let (Some(missed), Some(bit)) = (&mut self.missed, Bit::of(record)) {
+        if let (Some(missed), Some(bit)) = (&mut self.missed, AwayEvent::of(record)) {
             missed.apply(&bit);
         }
     }

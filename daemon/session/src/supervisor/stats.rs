@@ -139,12 +139,12 @@ fn sum(
         }
         Err(error) => tracing::warn!(%error, "the usage books cannot be read"),
     }
-    let mut hooked = hooked::Hooked::default();
-    let mut repaired = repaired::Repaired::default();
+    let mut hooked = hooked::HookTally::default();
+    let mut repaired = repaired::RepairTally::default();
     for entry in listed.iter().filter(|_| sums.wanted.hooks) {
         hooked.add(&mut repaired, home, entry, &sums.wanted);
     }
-    let mut tooled = tooled::Tooled::default();
+    let mut tooled = tooled::ToolTally::default();
     for entry in listed.iter().filter(|_| sums.wanted.tools) {
         tooled.add(home, entry, &sums.wanted);
     }

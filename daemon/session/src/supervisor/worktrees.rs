@@ -308,7 +308,7 @@ fn plan(
     let name = name
         .to_str()
         .ok_or_else(|| failed("its name is not valid UTF-8"))?;
-    let place = above.join(format!("{name}{}", entries::PLACE));
+    let place = above.join(format!("{name}{}", entries::WORKTREES_SUFFIX));
     if place.starts_with(home.root()) {
         return Err(failed("it is in the home of Reasonix"));
     }

@@ -47,7 +47,7 @@ async fn resumed(own: ApprovalMode, configured: ApprovalMode) -> House {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_looser_session_says_so_once_a_life() {
+async fn session_with_a_looser_mode_than_configured_warns_once() {
     let house = resumed(ApprovalMode::Yolo, ApprovalMode::Ask).await;
     let said = warnings(&house);
     assert_eq!(said.len(), 1, "{said:?}");
@@ -58,7 +58,7 @@ async fn a_looser_session_says_so_once_a_life() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_is_as_strict_or_stricter_says_nothing() {
+async fn session_with_a_mode_as_strict_as_configured_does_not_warn() {
     for configured in [ApprovalMode::Auto, ApprovalMode::Yolo] {
         let house = resumed(ApprovalMode::Auto, configured).await;
         assert_eq!(warnings(&house), [""; 0]);

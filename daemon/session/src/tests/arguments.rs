@@ -9,7 +9,7 @@ fn an_object_is_read_and_nothing_at_all_is_an_empty_one() {
 }
 
 #[test]
-fn what_is_no_single_object_with_every_key_once_is_refused_in_words() {
+fn arguments_with_duplicate_keys_or_not_one_object_are_refused() {
     for (text, words) in [
         (r#"{"a":1,"a":2}"#, "stands twice"),
         (r#"{"a":{"b":1,"b":2}}"#, "stands twice"),

@@ -11,7 +11,7 @@ use store::sidecar::{self, Sidecar};
 
 use super::fixtures::prompt;
 use super::house::{House, Scripted, begin, next_of, until, watching};
-use crate::viewers::absence::{Absence, AwaySummary, Bit, Left};
+use crate::viewers::absence::{Absence, AwayEvent, AwaySummary, Left};
 use crate::{Follow, SessionHandle};
 
 fn ended(outcome: OutcomeKind) -> Body {
@@ -120,7 +120,7 @@ proptest! {
         let from_log = left.map(|left| {
             let left = Left::read(&left.to_json()).unwrap();
             let mut summary = AwaySummary::new(left);
-            records.iter().filter_map(Bit::of).for_each(|bit| summary.apply(&bit));
+            records.iter().filter_map(AwayEvent::of).for_each(|bit| summary.apply(&bit));
             summary
         });
         let from_log = Absence::new(from_log);
@@ -155,7 +155,7 @@ async fn work(house: &House, text: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_comes_back_is_told_what_happened_also_after_a_crash() {
+async fn returning_user_gets_an_away_summary_even_after_a_crash() {
     let script =
         "{\"text\":\"one\"}\n{\"text\":\"two\"}\n{\"text\":\"three\"}\n{\"text\":\"four\"}";
     let mut house = begin(script, "first");

@@ -64,7 +64,7 @@ async fn a_tracked_file_goes_back_whatever_is_ignored() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_untracked_ignored_and_untouched_is_not_told() {
+async fn rewind_does_not_note_untracked_ignored_files_that_did_not_change() {
     if !has_git() {
         return;
     }
@@ -110,7 +110,7 @@ async fn a_change_of_a_file_whose_name_is_no_text_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_came_under_a_rule_that_came_with_it_is_told() {
+async fn file_created_together_with_its_ignore_rule_is_noted_by_rewind() {
     if !has_git() {
         return;
     }
@@ -135,7 +135,7 @@ async fn what_came_under_a_rule_that_came_with_it_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_ignored_no_more_in_a_later_turn_is_kept_by_that() {
+async fn file_no_longer_ignored_is_checkpointed_by_later_turns() {
     if !has_git() {
         return;
     }
@@ -179,7 +179,7 @@ async fn a_tracked_file_among_very_many_ignored_ones_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_the_index_cannot_be_read_it_is_told_what_is_not_kept() {
+async fn rewind_notes_what_is_not_undone_if_the_git_index_is_unreadable() {
     if !has_git() {
         return;
     }

@@ -57,7 +57,7 @@ async fn an_exit_stops_what_runs_in_the_background_and_kill_gives_it_no_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_interrupt_leaves_it_alone() {
+async fn interrupt_does_not_stop_a_background_command() {
     let house = with_a_child().await;
     let sent = house.handle.signal(Signal::Int, None, "ann".into()).await;
     assert!(!sent.unwrap().delivered);
@@ -66,7 +66,7 @@ async fn an_interrupt_leaves_it_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_end_of_the_daemon_is_its_end_and_the_log_says_so() {
+async fn daemon_shutdown_stops_a_background_command_and_logs_it() {
     let mut house = with_a_child().await;
     let (handle, shells) = (house.handle.clone(), std::sync::Arc::clone(&house.shells));
     let leaving = tokio::spawn(async move { handle.shutdown().await });
@@ -83,7 +83,7 @@ async fn the_end_of_the_daemon_is_its_end_and_the_log_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whose_end_it_was_is_in_the_log_unless_it_was_its_own() {
+async fn log_names_who_killed_a_background_command() {
     for (killed, own, reported) in [
         (true, None, Some("killed by ann")),
         (true, Some("kill_shell"), Some("kill_shell")),
@@ -107,7 +107,7 @@ async fn whose_end_it_was_is_in_the_log_unless_it_was_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_wish_to_end_waits_for_the_same_end() {
+async fn second_shutdown_waits_for_the_first() {
     let house = with_a_child().await;
     let leaving = [(); 2].map(|()| {
         let handle = house.handle.clone();
@@ -128,7 +128,7 @@ async fn a_second_wish_to_end_waits_for_the_same_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_child_that_does_not_end_does_not_keep_the_daemon_and_the_next_life_writes_its_end() {
+async fn shutdown_ignores_a_hanging_command_and_the_next_start_logs_its_exit() {
     let mut house = with_a_child().await;
     house.shutdown().await;
     assert_eq!(stopped(&house), [GRACE_MS]);

@@ -39,7 +39,7 @@ async fn requests(world: &World) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_keeps_the_keys_of_a_deleted_session() {
+async fn deleting_a_session_also_deletes_its_stored_keys() {
     let mut world = World::new(TALK);
     let session = world.begin("mark it").await;
     let id: SessionId = world.supervisor.find_id(&session).await.unwrap();
@@ -121,7 +121,7 @@ async fn a_session_that_works_or_waits_is_not_deleted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_attached_is_told_the_end() {
+async fn attached_client_is_notified_of_the_deletion() {
     let world = World::new(TALK);
     let session = world.begin("mark it").await;
     let handle = world.supervisor.find(&session).await.unwrap();
@@ -251,7 +251,7 @@ async fn old_sessions_are_pruned_and_those_in_use_stay() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_said_is_found_in_all_sessions_and_gone_with_them() {
+async fn search_covers_all_sessions_and_skips_one_with_a_damaged_log() {
     let world = World::new(TALK);
     let one = world.begin("look at the Needle").await;
     let other = world.begin("a needle here too").await;
@@ -335,7 +335,7 @@ async fn an_export_comes_in_pieces_that_fit_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_comes_to_a_log_is_counted_once_and_a_rebuilt_catalog_counts_the_same() {
+async fn logged_requests_are_counted_once_even_after_a_catalog_rebuild() {
     let world = World::new(TALK);
     let session = world.begin("mark it").await;
     for wanted in [2, 3, 4] {

@@ -39,7 +39,7 @@ fn seen(house: &House) -> BTreeMap<String, String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lost_values_come_back_with_a_prompt_and_no_others_do() {
+async fn prompt_restores_only_lost_environment_values() {
     let mut house = begin_with(Scripted::new(MARKS), "first", |created, env| {
         created.env = pairs(&[("PATH", "/bin")]);
         created.env_names = vec!["PROJECT".into(), "VENDOR_KEY".into()];

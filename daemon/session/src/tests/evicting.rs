@@ -54,7 +54,7 @@ async fn evict(world: &World) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_came_back_goes_on_where_it_was() {
+async fn evicted_session_continues_its_conversation_after_a_reload() {
     let mut world = World::new(TALK);
     let session = world.begin("mark it").await;
     let before = world.supervisor.summary(&session).await.unwrap();
@@ -87,7 +87,7 @@ async fn a_session_that_came_back_goes_on_where_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_clients_brought_and_tools_know_is_still_there() {
+async fn environment_and_signal_ids_survive_an_eviction() {
     let world = World::new(TALK);
     let request = world.create_params("mark it", Kind::Interactive);
     let handle = world.create(request).await.unwrap();
@@ -138,7 +138,7 @@ async fn tool_memory_survives_an_eviction() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_attached_waits_or_works_keeps_the_session() {
+async fn attached_waited_for_or_working_session_is_not_evicted() {
     let world = World::new("{\"text\":\"a slow answer\",\"delay_ms\":300}");
     let handle = world
         .create(world.create_params("go", Kind::Interactive))
@@ -270,7 +270,7 @@ fn begin_to_part(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_stays_in_the_last_moment_ends_with_the_daemon_all_the_same() {
+async fn session_that_refuses_eviction_during_shutdown_still_ends() {
     let world = World::new(TALK);
     world.begin("mark it").await;
     let says = std::sync::Arc::default();
@@ -291,7 +291,7 @@ async fn who_stays_in_the_last_moment_ends_with_the_daemon_all_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_stays_does_not_take_the_place_of_a_later_life() {
+async fn session_that_refuses_eviction_does_not_replace_a_newer_one() {
     let world = World::new(TALK);
     let session = world.begin("mark it").await;
     let says = std::sync::Arc::default();
@@ -310,7 +310,7 @@ async fn who_stays_does_not_take_the_place_of_a_later_life() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_comes_while_the_daemon_stops_ends_with_it() {
+async fn session_loaded_during_shutdown_is_closed_and_refuses_prompts() {
     let world = World::new(TALK);
     let session = world.begin("mark it").await;
     let handle = world.supervisor.find(&session).await.unwrap();
@@ -325,7 +325,7 @@ async fn a_session_that_comes_while_the_daemon_stops_ends_with_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_goes_while_its_session_comes_back_takes_nothing_with_it() {
+async fn load_cancelled_by_its_client_loses_no_session_state() {
     let world = World::new(TALK);
     let session = world.begin("mark it").await;
     evict(&world).await;
@@ -345,7 +345,7 @@ async fn a_client_that_goes_while_its_session_comes_back_takes_nothing_with_it()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_know_a_paused_session_as_it_left() {
+async fn paused_session_keeps_its_summary_after_eviction() {
     let world = World::new(TALK);
     let session = world.begin("mark it").await;
     let handle = world.supervisor.find(&session).await.unwrap();
@@ -360,7 +360,7 @@ async fn lists_know_a_paused_session_as_it_left() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_in_a_session_that_has_exited_keeps_nothing_in_memory() {
+async fn queued_prompt_does_not_keep_an_exited_session_in_memory() {
     let mut world =
         World::new("{\"text\":\"a slow answer\",\"delay_ms\":2000}\n{\"text\":\"Again.\"}");
     let handle = world
@@ -400,7 +400,7 @@ async fn what_waits_in_a_session_that_has_exited_keeps_nothing_in_memory() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_looser_approval_mode_is_told_once_in_a_life_of_the_daemon() {
+async fn looser_approval_mode_is_reported_once_per_daemon_run() {
     let mut world = World::new(TALK);
     let session = world.begin("mark it").await;
     world.outside.strict.store(true, Ordering::SeqCst);

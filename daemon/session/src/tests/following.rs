@@ -123,7 +123,7 @@ async fn each_time_that_a_follower_falls_behind_it_is_told_and_synced_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_few_large_events_are_too_much_as_well() {
+async fn queue_overflow_by_bytes_makes_a_follower_resync() {
     let house = begin(r#"{"text":"one"}"#, "first");
     house.gate.open();
     house.handle.wait(Until::Turn).await.unwrap();
@@ -146,7 +146,7 @@ async fn a_few_large_events_are_too_much_as_well() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cursor_of_another_log_is_told_so() {
+async fn cursor_of_another_log_or_past_its_end_is_refused() {
     let mut house = begin(r#"{"text":"one"}"#, "first");
     house.gate.open();
     (&mut house.created_on_disk).await.unwrap().unwrap();
@@ -165,7 +165,7 @@ async fn a_cursor_of_another_log_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_while_it_is_let_in_is_gone() {
+async fn client_that_disconnects_while_attaching_is_detached() {
     let mut house = begin("{\"text\":\"one\"}", "first");
     house.gate.open();
     (&mut house.created_on_disk).await.unwrap().unwrap();

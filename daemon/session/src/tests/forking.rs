@@ -124,7 +124,7 @@ async fn a_fork_without_a_name_has_the_title_of_its_origin() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fork_is_the_conversation_and_nothing_that_was_used() {
+async fn fork_copies_the_conversation_but_no_usage() {
     let mut world = World::new(TALK);
     let origin = world.begin("mark it").await;
     world.prompt(&origin, "more").await.unwrap();
@@ -189,7 +189,7 @@ async fn a_fork_is_the_conversation_and_nothing_that_was_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_fork_twice_is_one() {
+async fn repeated_fork_request_returns_the_same_session() {
     let world = World::new(TALK);
     let origin = world.begin("mark it").await;
     let request = request(&origin, None);

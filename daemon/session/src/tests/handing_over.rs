@@ -190,7 +190,7 @@ async fn a_turn_that_does_not_sleep_in_time_is_cut_off_and_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_that_is_too_long_for_a_hand_over_is_gone_on_from() {
+async fn answer_cut_off_by_a_hand_over_is_continued_by_the_next_daemon() {
     let dir = tempfile::tempdir().unwrap();
     let slow = r#"{"text":"one two three four five six seven","chunk_bytes":4,"delay_ms":300}"#;
     let old = daemon_that_plays(dir.path(), slow);

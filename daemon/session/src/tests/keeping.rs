@@ -72,7 +72,7 @@ async fn an_answer_that_comes_at_once_touches_no_side_file() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_seen_before_a_crash_is_in_the_log_of_the_next_life() {
+async fn partial_answer_shown_before_a_crash_is_logged_after_the_restart() {
     for policy in [RecoverPolicy::Idle, RecoverPolicy::Continue] {
         let mut house = begin(SLOW, "first");
         house.gate.open();
@@ -98,7 +98,7 @@ async fn what_was_seen_before_a_crash_is_in_the_log_of_the_next_life() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_superseded_is_not_kept() {
+async fn partial_answer_of_a_failed_attempt_is_discarded() {
     let broken = SLOW.replace("\"delay_ms\":400", "\"delay_ms\":400,\"fault\":\"cut\"");
     let mut house = begin(&broken, "first");
     house.gate.open();
@@ -125,7 +125,7 @@ async fn what_was_superseded_is_not_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_read_of_an_earlier_life_is_as_good_as_absent() {
+async fn unreadable_sidecar_files_are_ignored_after_a_crash() {
     let mut house = begin(r#"{"text":"one"}"#, "first");
     house.gate.open();
     house.handle.wait(Until::Turn).await.unwrap();
@@ -142,7 +142,7 @@ async fn what_cannot_be_read_of_an_earlier_life_is_as_good_as_absent() {
 }
 
 #[test]
-fn only_what_could_be_seen_counts() {
+fn only_released_text_of_the_current_attempt_counts_as_seen() {
     let mut fanout = Fanout::new(Pid(1), crate::viewers::queue_bytes::AllQueues::default());
     let item = ItemId("m1.2".into());
     let delta = |offset, text: &str| Delta {

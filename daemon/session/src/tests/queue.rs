@@ -61,7 +61,7 @@ async fn a_prompt_for_now_is_told_what_is_in_its_way() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_gets_other_words_and_another_place_and_a_repeat_changes_nothing() {
+async fn queued_prompts_are_edited_and_moved_once_per_request_id() {
     let (house, ids) = with_three().await;
     let (one, two) = (Some(RequestId::new()), Some(RequestId::new()));
     let by = || "ann".to_owned();
@@ -157,7 +157,7 @@ async fn a_change_of_the_queue_is_answered_when_it_is_on_disk() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_behind_a_turn_that_was_cut_off_is_told_and_holds_up_nobody() {
+async fn prompt_queued_after_an_interrupted_turn_is_reported_and_wait_returns() {
     const SCRIPT: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
 {"text":"Marked."}"#;
     let script = Scripted::new(SCRIPT);

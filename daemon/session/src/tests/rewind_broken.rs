@@ -276,7 +276,7 @@ async fn a_rewind_that_was_killed_at_any_place_is_taken_back_or_finished() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_is_killed_again_and_again_loses_nothing_either() {
+async fn rewind_killed_repeatedly_loses_nothing() {
     if !has_git() {
         return;
     }
@@ -292,7 +292,7 @@ async fn one_that_is_killed_again_and_again_loses_nothing_either() {
 
 /// The undoing of a whole rewind: asking again completes it.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_undoing_that_was_killed_is_finished_by_the_next() {
+async fn killed_undo_is_completed_by_the_next_undo() {
     if !has_git() {
         return;
     }
@@ -312,7 +312,7 @@ async fn an_undoing_that_was_killed_is_finished_by_the_next() {
 /// Later changes by others are reported, and kept unless forced; a turn that came since does not justify losing
 /// the rest. What the daemon had not finished writing is cleared away.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_came_since_it_was_killed_is_left_and_told() {
+async fn undo_of_a_killed_rewind_keeps_and_reports_later_changes() {
     if !has_git() {
         return;
     }

@@ -237,7 +237,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 100, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_rewind_gives_back_what_was_and_its_undoing_what_is(
+    fn rewind_restores_the_earlier_tree_and_undo_the_later_one(
         steps in prop::collection::vec(step(), 2..9),
     ) {
         if has_git() {
@@ -246,7 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn what_others_do_is_never_lost(
+    fn rewinds_never_lose_changes_by_others(
         rounds in prop::collection::vec(
             (prop::collection::vec(act(), 0..4), prop::collection::vec(command(), 0..3)),
             1..4,
@@ -259,7 +259,7 @@ proptest! {
 }
 
 #[test]
-fn what_a_turn_removed_comes_back_although_somebody_removed_the_directories_around_it() {
+fn rewind_restores_removed_files_even_if_others_removed_their_directory() {
     if has_git() {
         // A directory became a file, and then went with all that was around it.
         let turn = vec![Act::Sh(vec![Command::Remove(5), Command::Write(5, 0)])];
@@ -278,7 +278,7 @@ fn a_directory_that_is_made_where_a_later_turn_wrote_a_file_becomes_that_file_ag
 }
 
 #[test]
-fn what_one_call_makes_and_another_takes_away_is_the_turns() {
+fn rewind_handles_files_that_one_call_creates_and_another_removes() {
     if has_git() {
         let write = vec![Act::Sh(vec![Command::Write(3, 2)])];
         let put = vec![Act::Put(3, 0), Act::Drop(2)];
@@ -296,7 +296,7 @@ fn what_one_call_makes_and_another_takes_away_is_the_turns() {
 }
 
 #[test]
-fn a_directory_that_is_made_for_what_comes_goes_again_although_a_later_turn_had_none_there() {
+fn undo_removes_a_directory_created_for_a_file_the_rewind_restored() {
     if has_git() {
         let link = vec![Act::Sh(vec![Command::Link(3, 0)])];
         let later = [

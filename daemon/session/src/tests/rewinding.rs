@@ -231,7 +231,7 @@ async fn the_checkpoint_is_on_disk_before_the_call_and_a_file_is_kept_once_a_tur
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn outside_of_a_work_tree_it_is_said_once_a_turn_that_commands_cannot_be_taken_back() {
+async fn missing_git_work_tree_is_noted_once_per_turn_and_commands_not_undone() {
     let shop = Workshop::open(false, |project| {
         std::fs::write(project.join("a.txt"), "one\n").unwrap();
     })
@@ -274,7 +274,7 @@ async fn large_files_and_whole_directories_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_repeat_of_the_same_wish_does_nothing_twice() {
+async fn repeated_rewind_request_runs_once() {
     let shop = shop().await;
     shop.turn(&[put("a.txt", "two\n")]).await;
     let request = RewindParams {
@@ -304,7 +304,7 @@ async fn a_repeat_of_the_same_wish_does_nothing_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_makes_no_sense_is_refused_and_the_session_goes_on() {
+async fn invalid_rewind_requests_are_refused_and_the_session_continues() {
     let shop = shop().await;
     shop.turn(&[]).await;
     let refused = async |params: RewindParams| {
@@ -333,7 +333,7 @@ async fn what_makes_no_sense_is_refused_and_the_session_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_git_ignored_is_not_taken_for_new_when_it_is_ignored_no_more() {
+async fn rewind_keeps_a_previously_ignored_file_that_is_no_longer_ignored() {
     if !has_git() {
         return;
     }
@@ -362,7 +362,7 @@ async fn what_git_ignored_is_not_taken_for_new_when_it_is_ignored_no_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_kept_is_not_deleted_without_a_persons_yes() {
+async fn deleting_a_file_too_large_for_a_checkpoint_needs_approval() {
     let shop = shop().await;
     let large = std::fs::File::create(shop.project.join("large")).unwrap();
     large.set_len(51 * 1024 * 1024).unwrap();
@@ -415,7 +415,7 @@ async fn a_command_in_the_background_keeps_files_from_going_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_a_turn_runs_nothing_goes_back() {
+async fn rewind_is_refused_while_a_turn_runs() {
     let house = super::house::begin(
         r#"{"tool_calls":[{"name":"mark","arguments":{"command":"rm x"}}]}"#,
         "first",
@@ -438,7 +438,7 @@ async fn while_a_turn_runs_nothing_goes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_command_did_that_was_cut_off_goes_back_when_it_is_forced() {
+async fn forced_rewind_reverts_the_changes_of_an_interrupted_command() {
     if !has_git() {
         return;
     }
@@ -493,7 +493,7 @@ fn keeper(shop: &Workshop, programs: Programs) -> Arc<Keeper> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn those_who_ask_git_at_once_wait_for_each_other_and_see_the_whole_tree() {
+async fn concurrent_git_snapshots_are_serialised_and_complete() {
     if !has_git() {
         return;
     }
@@ -538,7 +538,7 @@ async fn those_who_ask_git_at_once_wait_for_each_other_and_see_the_whole_tree() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_git_has_lost_is_told_and_nothing_is_deleted_for_it() {
+async fn rewind_fails_for_a_file_whose_git_object_is_gone_and_keeps_it() {
     if !has_git() {
         return;
     }
@@ -580,7 +580,7 @@ async fn a_program_of_the_project_is_never_taken_for_git() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_go_back_also_over_turns_that_the_conversation_has_lost() {
+async fn file_rewind_also_reverts_turns_hidden_by_a_conversation_rewind() {
     let shop = shop().await;
     shop.turn(&[]).await;
     shop.turn(&[put("a.txt", "two\n"), put("b.txt", "b\n")])

@@ -56,7 +56,7 @@ async fn a_signal_that_is_sent_again_does_not_hit_the_next_turn() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pause_with_nothing_behind_it_is_no_unfinished_work() {
+async fn paused_session_without_a_prompt_or_turn_is_not_unfinished() {
     let slow = "{\"text\":\"one\"}\n{\"text\":\"a slow answer\",\"delay_ms\":2000}";
     let mut house = begin(slow, "first");
     house.gate.open();

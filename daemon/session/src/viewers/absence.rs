@@ -34,7 +34,7 @@ impl Left {
 
 /// What a record adds to a summary.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bit {
+pub struct AwayEvent {
     seq: Seq,
     what: BitKind,
 }
@@ -47,7 +47,7 @@ enum BitKind {
     Used(UsageTotals),
 }
 
-impl Bit {
+impl AwayEvent {
     /// `None` for a record that a summary does not mention.
     pub fn of(record: &Record) -> Option<Self> {
         let what = match &record.body {
@@ -81,7 +81,7 @@ impl AwaySummary {
     }
 
     /// Takes a bit in, unless it was seen before the person left.
-    pub fn apply(&mut self, bit: &Bit) {
+    pub fn apply(&mut self, bit: &AwayEvent) {
         let away = &mut self.0;
         if bit.seq <= away.seq {
             return;
@@ -108,7 +108,7 @@ pub struct Absence {
     /// `None`: a person is there, or there never was one.
     summary: Option<AwaySummary>,
     /// Of records that are not on disk yet: nobody has seen them.
-    undurable: VecDeque<Bit>,
+    undurable: VecDeque<AwayEvent>,
 }
 
 impl Absence {
@@ -122,7 +122,7 @@ impl Absence {
 
     /// A record was appended.
     pub fn appended(&mut self, record: &Record) {
-        self.undurable.extend(Bit::of(record));
+        self.undurable.extend(AwayEvent::of(record));
     }
 
     /// Everything up to `durable` is on disk.

@@ -63,7 +63,7 @@ mod tests {
     const MIB: usize = 1024 * 1024;
 
     #[test]
-    fn each_has_its_bound_and_gives_back_what_is_left() {
+    fn each_queue_is_bounded_and_releases_its_bytes_on_drop() {
         let all = AllQueues::default();
         let one = QueueBytes::new(all.clone());
         let taken = std::iter::from_fn(|| one.take(MIB).then_some(())).count();
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn all_together_have_a_bound_which_does_not_concern_who_keeps_up() {
+    fn total_limit_leaves_each_queue_a_minimum() {
         let all = AllQueues::default();
         let many: Vec<QueueBytes> = (0..8).map(|_| QueueBytes::new(all.clone())).collect();
         let fill =

@@ -88,7 +88,7 @@ fn odd_but_legal_json_is_carried_along_byte_for_byte() {
 }
 
 #[test]
-fn members_of_tomorrow_are_passed_over() {
+fn unknown_members_of_newer_versions_are_ignored() {
     let covered = r#"{"seq":1,"at":"2026-11-21T17:40:03.512Z","turn":null,"durable":0,"kind":"k","data":{},"later":[1]"#;
     let line = format!("{covered}{}", suffix(crc32c::crc32c(covered.as_bytes())));
     assert_eq!(decode(line.as_bytes()).expect("it is valid").seq, Seq(1));

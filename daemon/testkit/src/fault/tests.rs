@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use super::{Deed, Fault};
+use super::{Fault, FaultAction};
 
 fn spawn(fault: &Fault, program: &[&str]) -> Child {
     let words = fault.words();
@@ -29,7 +29,7 @@ fn a_call_on_the_file_that_is_meant_fails_and_is_counted() {
     let (meant, other) = (place.path().join("meant"), place.path().join("other"));
     fs::write(&meant, "").expect("a file");
     fs::write(&other, "").expect("a file");
-    let fault = Fault::new(place.path(), "fsync", Deed::Fail, 1, 1).on(&meant);
+    let fault = Fault::new(place.path(), "fsync", FaultAction::Fail, 1, 1).on(&meant);
     assert!(sync(&fault, &other).success());
     assert_eq!(fault.hits(), 0);
     assert!(!sync(&fault, &meant).success());
@@ -40,7 +40,7 @@ fn a_call_on_the_file_that_is_meant_fails_and_is_counted() {
 fn only_the_calls_between_two_numbers_are_hit_also_after_a_program_begins_anew() {
     let place = tempfile::tempdir().expect("a place");
     let out = place.path().join("out");
-    let fault = Fault::new(place.path(), "write", Deed::Kill, 2, 2);
+    let fault = Fault::new(place.path(), "write", FaultAction::Kill, 2, 2);
     let shell = format!("echo one > {0}; echo two > {0}", out.display());
     assert!(
         !run(
@@ -59,7 +59,7 @@ fn a_call_is_held_until_the_fault_is_lifted() {
     let place = tempfile::tempdir().expect("a place");
     let file = place.path().join("file");
     fs::write(&file, "").expect("a file");
-    let fault = Fault::new(place.path(), "fsync", Deed::Hold, 1, u64::MAX >> 1);
+    let fault = Fault::new(place.path(), "fsync", FaultAction::Hold, 1, u64::MAX >> 1);
     let mut held = spawn(&fault, &["sync", &file.display().to_string()]);
     let bound = Instant::now() + Duration::from_secs(60);
     while fault.hits() == 0 {

@@ -25,7 +25,7 @@ pub struct List {
 }
 
 /// What one request gets.
-pub(crate) struct Planned {
+pub(crate) struct PlannedResponse {
     pub answer: Answer,
     pub fault: Option<Fault>,
     /// Its place in the list.
@@ -60,12 +60,12 @@ impl Script {
         }
     }
 
-    pub(crate) fn plan(&mut self, request: &Request) -> Planned {
+    pub(crate) fn plan(&mut self, request: &Request) -> PlannedResponse {
         match self {
             Self::By(answer) => {
                 let mut answer = answer(request);
                 let fault = (!answer.faults.is_empty()).then(|| answer.faults.remove(0));
-                Planned {
+                PlannedResponse {
                     answer,
                     fault,
                     place: None,
@@ -89,11 +89,11 @@ impl Script {
 }
 
 impl List {
-    fn plan(&mut self, request: &Request) -> Planned {
+    fn plan(&mut self, request: &Request) -> PlannedResponse {
         let again = self.answered.as_deref() == Some(&*request.json["messages"].to_string());
         let place = if again { self.next - 1 } else { self.next };
         let Some(answer) = self.answers.get(place).cloned() else {
-            return Planned {
+            return PlannedResponse {
                 answer: Answer::text("THE SCRIPT IS OVER"),
                 fault: None,
                 place: None,
@@ -105,7 +105,7 @@ impl List {
             .filter(|_| place == self.next)
             .cloned();
         self.failed += usize::from(fault.is_some());
-        Planned {
+        PlannedResponse {
             answer,
             fault,
             place: Some(place),

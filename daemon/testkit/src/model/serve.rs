@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use super::answer::{Answer, Fault, Place, Usage};
 use super::http::{Connection, Incoming};
-use super::script::Planned;
+use super::script::PlannedResponse;
 use super::sse::Events;
 use super::vendor_rule::VendorRule;
 use super::wire::Wire;
@@ -143,7 +143,7 @@ impl Turn<'_> {
     }
 
     async fn serve(&self, connection: &mut Connection) -> io::Result<After> {
-        let Planned {
+        let PlannedResponse {
             mut answer,
             fault,
             place,

@@ -297,7 +297,7 @@ fn messages_are_checked_by_their_own_rules_too() {
 }
 
 #[test]
-fn marks_that_move_are_no_change_and_other_bytes_are() {
+fn moved_cache_marks_do_not_change_the_prefix_but_other_bytes_do() {
     let used = json!({"type": "tool_use", "id": "a", "name": "read_file", "input": {}});
     let (with, without) = (
         of_messages(std::slice::from_ref(&used), true),

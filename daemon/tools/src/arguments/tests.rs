@@ -13,7 +13,7 @@ fn parsed(tool: &str, arguments: serde_json::Value) -> String {
 }
 
 #[test]
-fn other_names_are_taken() {
+fn argument_aliases_map_to_the_canonical_names() {
     for name in ["path", "file_path", "filename", "source_path"] {
         assert_eq!(parsed("read_file", json!({ name: "a" })), r#"{"path":"a"}"#);
     }

@@ -70,7 +70,7 @@ async fn output_is_clean_and_shown_as_it_comes() {
 }
 
 #[tokio::test]
-async fn there_is_no_input_and_the_environment_is_the_sessions() {
+async fn command_gets_empty_stdin_and_the_session_environment() {
     let mut scene = Scene::new();
     let mut env = scene.context.env.to_vec();
     env.push(("PAGER".to_owned(), "value-of-PAGER".to_owned()));
@@ -131,7 +131,7 @@ async fn long_output_keeps_both_ends_and_the_whole_in_a_file() {
 }
 
 #[tokio::test]
-async fn an_output_that_the_event_holds_whole_leaves_no_file() {
+async fn output_that_fits_in_the_event_leaves_no_file() {
     let scene = Scene::new();
     let outcome = scene.call("bash", json!({"command": "seq 1 800"})).await;
     assert_eq!(
@@ -145,7 +145,7 @@ async fn an_output_that_the_event_holds_whole_leaves_no_file() {
 }
 
 #[tokio::test]
-async fn what_the_event_holds_in_part_is_whole_in_a_file_as_a_person_reads_it() {
+async fn output_cut_in_the_event_is_complete_and_clean_in_a_file() {
     let scene = Scene::new();
     let colored = r"for i in $(seq 1 402); do printf '\033[31mline %s\033[0m of many\n' $i; done";
     let outcome = scene.call("bash", json!({"command": colored})).await;

@@ -55,7 +55,7 @@ async fn long_output_is_all_in_a_private_file_and_bounded_in_memory() {
 }
 
 #[tokio::test]
-async fn beyond_the_limit_it_only_counts() {
+async fn capture_beyond_the_output_limit_only_counts_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let mut capture = Capture::new(dir.path().to_owned(), END_MAX);
     capture.bytes = OUTPUT_MAX - 3;
@@ -66,7 +66,7 @@ async fn beyond_the_limit_it_only_counts() {
 }
 
 #[tokio::test]
-async fn a_disk_that_fails_costs_the_file_alone() {
+async fn failure_to_create_the_spill_file_keeps_the_output_in_memory() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("spill"), "a file is in the way").unwrap();
     let mut capture = Capture::new(dir.path().join("spill"), END_MAX);
@@ -96,7 +96,7 @@ async fn taken_output_is_not_returned_again() {
 }
 
 #[tokio::test]
-async fn a_file_that_was_named_grows_on() {
+async fn reported_spill_file_receives_later_output_until_discarded() {
     let dir = tempfile::tempdir().unwrap();
     let mut capture = Capture::new(dir.path().join("spill"), END_MAX);
     capture.push(b"one\n").await;

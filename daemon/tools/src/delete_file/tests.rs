@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::scene::Scene;
 
 #[tokio::test]
-async fn what_would_go_is_shown_and_then_is_gone() {
+async fn delete_preview_shows_what_the_call_then_deletes() {
     let scene = Scene::new();
     let path = scene.put("f", "a\nb\n");
     let shown = scene.preview("delete_file", json!({"path": "f"})).unwrap();

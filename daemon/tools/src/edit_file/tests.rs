@@ -36,7 +36,7 @@ async fn the_model_gets_a_line_and_the_person_a_diff() {
 }
 
 #[tokio::test]
-async fn what_is_not_unique_or_not_there_is_explained() {
+async fn failed_edit_explains_why_the_old_text_does_not_match_once() {
     let scene = read("x = 1\ny = 2\nx = 1\nlet value = compute(a, b);\n").await;
     let text = scene
         .fails(

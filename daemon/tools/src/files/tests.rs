@@ -159,7 +159,7 @@ async fn the_other_name_of_a_hard_link_is_untouched() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_read_is_read_by_no_tool() {
+async fn no_file_tool_reads_a_denied_path() {
     let scene = hostile();
     for path in [
         "denied/key",

@@ -51,7 +51,7 @@ async fn output_as_rg_prints_it() {
 }
 
 #[tokio::test]
-async fn much_is_cut_and_said() {
+async fn long_grep_output_is_cut_and_the_omissions_are_reported() {
     let scene = Scene::new();
     scene.put("f", format!("{} needle\n", "x".repeat(700)).repeat(400));
     let text = scene.ok("grep", json!({"pattern": "needle"})).await;

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_count_and_nonsense_does_not() {
+    fn only_the_newest_logged_files_are_restored_and_invalid_ones_are_not() {
         let scene = Scene::new();
         let file = |number: usize, sha256: &str| {
             let file = KnownFile {

@@ -44,7 +44,7 @@ async fn person_sees_the_whole_fact_and_later_the_change() {
 }
 
 #[tokio::test]
-async fn what_is_no_fact_is_refused_before_anybody_is_asked() {
+async fn invalid_fact_is_refused_before_the_user_is_asked() {
     let scene = Scene::new();
     let preview = |name: &str, content: &str| {
         let fact = json!({"name": name, "description": "d", "type": "user", "content": content});

@@ -69,7 +69,7 @@ async fn ended(scene: &Scene, id: u64) {
 }
 
 #[tokio::test]
-async fn each_look_tells_what_is_new() {
+async fn each_bash_output_call_returns_only_new_output() {
     let scene = Scene::new();
     let command = format!("echo one; echo err >&2; {UNTIL_GO}; printf 'tw'; echo o; exit 3");
     let id = started(
@@ -232,7 +232,7 @@ async fn a_flood_is_stopped_and_all_of_it_is_in_a_file() {
 }
 
 #[tokio::test]
-async fn much_between_two_looks_is_in_the_file_while_it_runs() {
+async fn output_too_long_for_memory_is_in_a_file_while_the_command_runs() {
     let scene = Scene::new();
     let id = start(
         &scene,
@@ -363,7 +363,7 @@ async fn a_crashed_keeper_is_reported() {
 }
 
 #[tokio::test]
-async fn two_run_side_by_side() {
+async fn two_background_commands_run_at_the_same_time() {
     let scene = Scene::new();
     let one = start(&scene, &format!("echo of one; {UNTIL_GO}")).await;
     let two = start(&scene, &format!("echo of two; {UNTIL_GO}; exit 1")).await;
@@ -382,7 +382,7 @@ async fn two_run_side_by_side() {
 }
 
 #[tokio::test]
-async fn the_newest_that_ended_are_remembered() {
+async fn only_the_newest_ended_background_commands_stay_listed() {
     let scene = Scene::new();
     let runs = start(&scene, "sleep 999").await;
     let mut last = runs;
@@ -407,7 +407,7 @@ async fn the_newest_that_ended_are_remembered() {
 }
 
 #[tokio::test]
-async fn without_any_an_unknown_number_is_explained() {
+async fn unknown_id_without_background_commands_is_explained() {
     let scene = Scene::new();
     for tool in ["bash_output", "kill_shell"] {
         assert_eq!(

@@ -33,7 +33,7 @@ fn the_list_goes_to_the_session() {
 }
 
 #[tokio::test]
-async fn what_is_no_list_is_refused_with_words() {
+async fn invalid_todo_list_is_refused_with_the_reason() {
     let scene = Scene::new();
     let long = "x".repeat(501);
     let many: Vec<Value> = (0..101).map(|_| item("x", "pending")).collect();

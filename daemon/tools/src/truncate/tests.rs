@@ -48,7 +48,7 @@ fn head_and_tail_are_kept_at_line_ends() {
 }
 
 #[test]
-fn a_middle_that_is_gone_is_counted() {
+fn truncation_reports_the_number_of_missing_bytes() {
     let cut = cut(
         TextPieces {
             head: "head\n",
@@ -64,7 +64,7 @@ fn a_middle_that_is_gone_is_counted() {
 proptest! {
     /// Whatever the text: within the limit, both ends kept, never inside a character.
     #[test]
-    fn within_the_limit_with_both_ends(head in "[a-z\n中é🦀]{0,300}", tail in "[a-z\n中é🦀]{0,300}", missing in 0_u64..3, max in 0_usize..120) {
+    fn truncated_text_is_within_the_limit_and_keeps_both_ends(head in "[a-z\n中é🦀]{0,300}", tail in "[a-z\n中é🦀]{0,300}", missing in 0_u64..3, max in 0_usize..120) {
         let cut = cut(TextPieces { head: &head, missing, tail: &tail }, max, "all of it is in /tmp/x");
         prop_assert!(tokens(&cut.text) <= max.max(tokens(&head) * usize::from(!cut.cut)), "{} > {max}", tokens(&cut.text));
         let whole = format!("{head}{tail}");

@@ -120,7 +120,7 @@ async fn a_preview_shows_the_diff_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn its_result_is_reported_by_hash_size_and_mode() {
+async fn changed_file_is_reported_with_its_hash_size_and_mode() {
     use proto::record::{Changed, FileState};
     let scene = Scene::new();
     let outcome = scene

@@ -194,7 +194,7 @@ impl Step<'_> {
         }
         let mut outcome = outcome;
         let lost = outcome.status == CallStatus::Unknown;
-        let begin = words::ran_outside(&blocked.reason, lost);
+        let begin = words::ran_unsandboxed(&blocked.reason, lost);
         outcome.text = match lost {
             true => begin,
             false => format!("{begin}\n{}", outcome.text),

@@ -51,7 +51,7 @@ pub struct Goal {
     /// Turns in a row without progress.
     pub stalled: u64,
     /// The model was reminded of that since the last progress.
-    pub nudged: bool,
+    pub stall_reminded: bool,
     /// How often each block was reported, by its normalised reason.
     blocks: BTreeMap<String, u32>,
     /// Hashes of calls and their results, oldest first.
@@ -292,7 +292,7 @@ impl Facts {
             undecided: false,
             resumed: false,
             stalled: 0,
-            nudged: false,
+            stall_reminded: false,
             blocks: BTreeMap::new(),
             seen: VecDeque::new(),
             items_done: items_done(&self.todos),
@@ -368,7 +368,7 @@ impl Facts {
     pub(super) fn apply_goal_continued(&mut self, continued: &GoalContinued) {
         let Some(goal) = &mut self.goal else { return };
         (goal.undecided, goal.resumed) = (false, false);
-        goal.nudged |= continued.why == ContinueReason::NoProgress;
+        goal.stall_reminded |= continued.why == ContinueReason::NoProgress;
         goal.continued = Some(continued.clone());
         self.queue.push_back(QueuedPrompt {
             untyped: Vec::new(),
@@ -418,7 +418,7 @@ impl Facts {
         }
         goal.turns += 1;
         match goal.turn.progressed {
-            true => (goal.stalled, goal.nudged) = (0, false),
+            true => (goal.stalled, goal.stall_reminded) = (0, false),
             false => goal.stalled += 1,
         }
         let report = goal.turn.report.as_ref();

@@ -67,7 +67,7 @@ pub struct OpenTurn {
     /// results, and is then ended again in the same way.
     pub over: Option<TurnEnded>,
     /// The model was asked to answer again after an empty answer.
-    pub prodded: bool,
+    pub empty_answer_retried: bool,
     /// How many times in a row, since the newest answer, the model was notified that the provider refused its call.
     pub invalid_calls: u32,
     /// How many answers in a row, up to the newest, the provider paused.

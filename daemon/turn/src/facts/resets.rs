@@ -95,7 +95,7 @@ impl Facts {
             self.generation += u64::from(!same);
             if wire.context_window != self.wire.context_window {
                 // The limit was computed for another window.
-                self.spared = 0;
+                self.no_compaction_below = 0;
             }
             if wire.model != self.wire.model || !same {
                 // The measurement belongs to another model.
@@ -112,7 +112,7 @@ impl Facts {
                 let tokens = back.map_or(0, |back| back.done.tokens_before);
                 self.context_tokens = self.context_tokens.max(tokens);
                 // The user wants the original messages: do not compact again at once.
-                self.spared = self
+                self.no_compaction_below = self
                     .context_tokens
                     .saturating_add(self.wire.context_window / 20);
             }
@@ -135,7 +135,7 @@ impl Facts {
         if let Some(done) = &reset.compaction {
             self.compactions += 1;
             self.context_tokens = done.tokens_after;
-            self.spared = 0;
+            self.no_compaction_below = 0;
             // The notice of permissions may have been folded: report it again.
             self.repeat_permissions = self.permissions_reported;
             let undoable = UndoableCompaction {

@@ -37,7 +37,7 @@ impl Facts {
         if let Some(window) = set.context_window {
             self.wire.context_window = window.tokens;
             // The limit was computed for another window.
-            self.spared = 0;
+            self.no_compaction_below = 0;
             if !window.refused {
                 self.window_given = window.tokens;
             }

@@ -37,7 +37,7 @@ impl Facts {
         self.turns = record.turn.unwrap_or(self.turns + 1);
         self.unsettled = false;
         self.suspended = false;
-        self.half_rewound = false;
+        self.has_unfinished_rewind = false;
         self.at_limit = None;
         self.end_fallback();
         self.goal_turn_started();
@@ -136,7 +136,7 @@ impl Facts {
             open.cut_off = false;
             // Only the daemon's messages are markers, even if a user sends the same text.
             let by_daemon = message.voice == Voice::Daemon;
-            open.prodded |= by_daemon && message.text == words::REASONING_ONLY;
+            open.empty_answer_retried |= by_daemon && message.text == words::REASONING_ONLY;
             open.invalid_calls += u32::from(by_daemon && words::is_invalid_call(&message.text));
             open.stuck |= by_daemon && message.text == words::STUCK;
             open.summing_up |= open.stuck || by_daemon && message.text == words::SUM_UP;
@@ -223,7 +223,7 @@ impl Facts {
     /// Notes a checkpoint, made before a call, or before a rewind if the record names no call.
     pub(super) fn apply_checkpoint(&mut self, checkpoint: &CheckpointCreated, record: &Record) {
         if checkpoint.call.is_none() {
-            self.half_rewound = true;
+            self.has_unfinished_rewind = true;
             let (seq, undoes) = (record.seq, None);
             self.broken_off.push(UnfinishedRewind { seq, undoes });
         }

@@ -330,7 +330,7 @@ impl Facts {
 
     pub(super) fn apply_rewind(&mut self, rewound: &SessionRewound, record: &Record) {
         self.reset_due |= rewound.shown.is_some();
-        self.half_rewound = false;
+        self.has_unfinished_rewind = false;
         // A goal that ran out of time still waits for a user.
         if self.goal.is_none() {
             self.at_limit = None;

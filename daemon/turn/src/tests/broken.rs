@@ -518,7 +518,7 @@ proptest! {
 
 /// Cases that once failed the test above.
 #[test]
-fn logs_of_which_lines_were_moved_that_did_not_go_on_do() {
+fn logs_with_moved_lines_that_once_stalled_continue() {
     let cases = [
         (659_948_416_961_590_916, 29),
         (9_517_687_894_071_887_415, 49),

@@ -94,7 +94,7 @@ The user (ann) was asked to let it run once outside the sandbox, and said no: us
 }
 
 #[test]
-fn a_yes_holds_for_what_was_shown() {
+fn unsandboxed_approval_is_asked_again_if_the_call_shows_something_else() {
     check(&format!(
         "{ASKED}
         > ann yes 7.1

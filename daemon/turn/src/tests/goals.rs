@@ -121,7 +121,7 @@ fn turn_that_began_before_the_goal_is_none_of_its_turns() {
 }
 
 #[test]
-fn what_changes_after_an_accepted_claim_takes_it_back() {
+fn todo_change_after_an_accepted_claim_revokes_it() {
     check(
         "
         > goal it works

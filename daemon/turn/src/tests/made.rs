@@ -222,7 +222,7 @@ pub fn means() -> RepairTools {
         "delegate",
     ];
     let known = |tool: &str| RepairTool {
-        may_run_half: tool == "read",
+        may_run_truncated: tool == "read",
         flat: None,
     };
     RepairTools(tools.map(|tool| (tool.to_owned(), known(tool))).into())

@@ -414,7 +414,7 @@ fn a_reader_is_judged_and_run_again() {
 }
 
 #[test]
-fn a_reader_is_lost() {
+fn recovery_idle_reports_started_read_calls_as_interrupted() {
     check(
         "
         > user one
@@ -452,7 +452,7 @@ fn result_of_a_lost_sub_agent_says_that_its_changes_stay() {
 }
 
 #[test]
-fn a_call_that_was_not_started_runs() {
+fn recovery_continue_runs_a_call_that_was_not_started() {
     check(
         "
         > user one
@@ -484,7 +484,7 @@ fn a_call_that_was_not_started_runs() {
 }
 
 #[test]
-fn a_call_that_was_not_started_does_not_run() {
+fn recovery_idle_does_not_run_a_call_that_was_not_started() {
     check(
         "
         > user one

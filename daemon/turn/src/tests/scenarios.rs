@@ -157,7 +157,7 @@ fn an_approved_call_runs() {
 }
 
 #[test]
-fn a_yes_holds_for_what_was_shown_only() {
+fn approval_is_asked_again_if_the_shown_change_differs() {
     check(
         "
         > user change it
@@ -249,7 +249,7 @@ fn a_second_answer_to_a_question_changes_nothing() {
 }
 
 #[test]
-fn what_was_denied_stays_denied_in_its_turn() {
+fn equal_call_stays_denied_until_the_next_turn() {
     check(
         "
         > user delete the folder

@@ -392,7 +392,7 @@ fn a_prompt_of_a_user_takes_the_place_of_a_restart_that_waits() {
 }
 
 #[test]
-fn who_stops_a_restart_that_waits_ends_the_run_with_its_failure() {
+fn stop_during_a_restart_wait_ends_the_run_with_its_failure() {
     check(&format!(
         "{WAITS}
         > stop user
@@ -469,7 +469,7 @@ fn a_pause_keeps_a_restart_from_starting() {
 }
 
 #[test]
-fn what_a_person_denies_is_not_restarted() {
+fn run_with_a_denied_call_is_not_restarted() {
     let denied = "
         > session headless restart=always
         > user change it

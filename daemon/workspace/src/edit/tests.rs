@@ -182,7 +182,7 @@ fn an_empty_or_unchanged_edit_is_refused() {
 proptest! {
     /// Equals `str::replace` for any ordinary text.
     #[test]
-    fn all_places_as_the_standard_library_has_it(content in "[abc\n]{0,40}", old in "[abc]{1,3}", new in "[xyz]{0,3}") {
+    fn replacing_all_matches_equals_str_replace(content in "[abc\n]{0,40}", old in "[abc]{1,3}", new in "[xyz]{0,3}") {
         match edited(&content, &old, &new, true) {
             Ok(text) => prop_assert_eq!(text, content.replace(&old, &new)),
             Err(error) => prop_assert!(!content.contains(&old), "{error:?}"),

@@ -79,7 +79,7 @@ fn each_kind_of_ignore_file_counts() {
 }
 
 #[test]
-fn what_is_no_small_file_leaves_nothing_out() {
+fn special_linked_or_huge_ignore_file_is_unusable_and_excludes_nothing() {
     type Plant = (&'static str, fn(&Path));
     let plants: [Plant; 6] = [
         ("a link to a device", |path| {

@@ -159,7 +159,7 @@ fn agents_working_directory_is_written_unless_it_is_a_link() {
 }
 
 #[test]
-fn other_files_are_not() {
+fn ordinary_files_are_not_protected() {
     for path in [
         "src/main.rs",
         ".gitignore",

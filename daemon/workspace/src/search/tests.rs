@@ -281,7 +281,7 @@ fn one_file_is_searched_whatever_ignores_it() {
 
 /// The same bytes as `rg`, for every combination of options of the tool.
 #[test]
-fn the_same_as_ripgrep() {
+fn search_output_equals_that_of_ripgrep() {
     if Command::new("rg").arg("--version").output().is_err() {
         // Not required: the tests above work without it.
         return;

@@ -32,7 +32,7 @@ fn an_event_is_typed_when_it_is_taken_and_printed_as_it_came() {
 }
 
 #[test]
-fn what_this_build_cannot_read_is_kept_raw() {
+fn unreadable_durable_events_are_kept_raw() {
     for kind in ["of.the.future", "turn.ended"] {
         let unknown = line("7", kind, "7");
         let taken = event(&unknown);

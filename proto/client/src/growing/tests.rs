@@ -11,8 +11,8 @@ fn delta(offset: usize, text: &str) -> Delta {
     }
 }
 
-fn grown(from: usize, text: &str) -> Grown {
-    Grown {
+fn grown(from: usize, text: &str) -> TextGrowth {
+    TextGrowth {
         item: "m1.1".into(),
         from,
         text: text.to_owned(),
@@ -32,24 +32,24 @@ fn pieces_that_overlap_come_once_and_a_jump_waits_for_the_end() {
 }
 
 #[test]
-fn what_begins_anew_begins_at_nothing() {
+fn sync_with_another_text_restarts_it_from_offset_0() {
     let mut growing = PartialTexts::default();
     growing.grow(delta(0, "Hal"));
     assert_eq!(
         growing.synced(vec![delta(0, "Other")]),
         [
-            Synced::Anew("m1.1".into()),
-            Synced::Grown(grown(0, "Other"))
+            SyncChange::Anew("m1.1".into()),
+            SyncChange::TextGrowth(grown(0, "Other"))
         ]
     );
     assert_eq!(
         growing.synced(Vec::new()),
-        [Synced::Broken(vec!["m1.1".into()])]
+        [SyncChange::Broken(vec!["m1.1".into()])]
     );
     // It continues at the same place, after all.
     assert_eq!(
         growing.synced(vec![delta(0, "Others")]),
-        [Synced::Grown(grown(5, "s"))]
+        [SyncChange::TextGrowth(grown(5, "s"))]
     );
     assert_eq!(
         growing.finish(&"m1.1".into(), "Oth").rest,
@@ -60,7 +60,7 @@ fn what_begins_anew_begins_at_nothing() {
 proptest! {
     /// Whatever comes of a text, and in what pieces: what grew and the rest are the text.
     #[test]
-    fn nothing_is_lost_or_doubled(text in "[a-zä\u{4e2d}]{0,40}", cuts in proptest::collection::vec((0usize..60, 0usize..60), 0..12)) {
+    fn growing_text_equals_the_final_text_for_any_pieces(text in "[a-zä\u{4e2d}]{0,40}", cuts in proptest::collection::vec((0usize..60, 0usize..60), 0..12)) {
         let mut growing = PartialTexts::default();
         let mut all = String::new();
         for (from, to) in cuts {

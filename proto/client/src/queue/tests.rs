@@ -74,7 +74,7 @@ fn prompts_come_change_move_and_go() {
 }
 
 #[test]
-fn what_a_snapshot_includes_is_not_taken_again() {
+fn queue_ignores_events_that_its_snapshot_includes() {
     let mut queue = Queue::new(Seq(9), Vec::new());
     queue.fold(Seq(9), &queued(1));
     assert!(texts(&queue).is_empty());

@@ -86,7 +86,7 @@ fn a_question_that_takes_only_its_options_refuses_words() {
 proptest! {
     /// Whatever is typed: it is refused, or says something, with labels that exist.
     #[test]
-    fn an_answer_always_says_something(words in ".{0,40}", multi_select: bool) {
+    fn accepted_reply_has_an_existing_label_or_text(words in ".{0,40}", multi_select: bool) {
         if let Ok(reply) = read(&ask(multi_select), ReplyRules::default(), &words) {
             prop_assert!(!reply.labels.is_empty() || reply.other.as_ref().is_some_and(|other| !other.is_empty()));
             prop_assert!(reply.labels.iter().all(|label| ask(multi_select).options.iter().any(|option| option.label == *label)));

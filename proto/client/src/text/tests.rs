@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn sequences_go_and_words_stay() {
+fn clean_removes_escape_sequences_and_keeps_the_text() {
     let cases = [
         ("plain", "plain"),
         ("red \u{1b}[31mword\u{1b}[0m!", "red word!"),
@@ -146,7 +146,7 @@ fn hostile() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn nothing_obeyed_gets_through(text in hostile()) {
+    fn cleaned_text_has_no_control_or_hidden_characters(text in hostile()) {
         for out in [clean(&text), exact(&text)] {
             prop_assert!(out.chars().all(|character| matches!(character, '\n' | '\t')
                 || !(character.is_control() || proto::hidden(character))), "{:?}", out);
@@ -155,14 +155,14 @@ proptest! {
 
     /// Whoever reads the JSON gets the same text; a terminal on the way there obeys nothing of it.
     #[test]
-    fn json_says_the_same_with_nothing_obeyed(text in hostile()) {
+    fn json_escapes_control_characters_and_keeps_its_value(text in hostile()) {
         let out = json(&serde_json::to_string(&text).unwrap());
         prop_assert!(out.chars().all(|character| !(character.is_control() || proto::hidden(character))), "{:?}", out);
         prop_assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
     }
 
     #[test]
-    fn cutting_changes_nothing(text in hostile(), at in 0usize..60) {
+    fn cleaning_in_two_pieces_equals_cleaning_the_whole_text(text in hostile(), at in 0usize..60) {
         let at = text.char_indices().map(|(index, _)| index).nth(at).unwrap_or(text.len());
         let mut cleaner = Cleaner::default();
         let cut = cleaner.push(&text[..at]) + &cleaner.push(&text[at..]);
@@ -171,7 +171,7 @@ proptest! {
 
     /// The judged text is complete: the written-out form loses no character.
     #[test]
-    fn a_question_loses_nothing(text in hostile()) {
+    fn exact_text_keeps_every_letter_and_digit(text in hostile()) {
         let shown = exact(&text);
         let kept = |text: &str| text.chars().filter(char::is_ascii_alphanumeric).count();
         prop_assert!(kept(&shown) >= kept(&text));

@@ -241,7 +241,7 @@ fn a_trace_is_read_in_the_language_of_its_user() {
 }
 
 #[test]
-fn what_took_long_is_marked() {
+fn slow_runs_and_answers_are_marked_in_a_trace() {
     let run = |duration_ms| What::Run {
         call: proto::CallId::from("c1"),
         tool: "bash".into(),
@@ -382,7 +382,7 @@ fn a_request_has_its_own_time_whatever_was_told_before_its_answer() {
 }
 
 #[test]
-fn what_does_not_read_is_a_line_and_no_end() {
+fn trace_prints_unreadable_events_as_raw_lines() {
     let events = log(&[
         (
             1.0,

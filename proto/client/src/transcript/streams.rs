@@ -7,7 +7,7 @@ use proto::item::{AssistantMessage, Finish};
 use proto::live::{Delta, Partial};
 
 use super::{AnswerText, At, Change, Entry, EntryKind, Status, Thought, Transcript};
-use crate::growing::{Grown, PartialTexts, Synced, TextRemainder};
+use crate::growing::{PartialTexts, SyncChange, TextGrowth, TextRemainder};
 use crate::text::Cleaner;
 
 /// What grows.
@@ -100,9 +100,9 @@ impl<T: AnswerText> Transcript<T> {
         for synced in self.streams.text.synced(deltas) {
             match synced {
                 // They may be finished yet; at the latest the end of the turn settles them.
-                Synced::Broken(_) => self.changes.push(Change::Stopped),
-                Synced::Anew(item) => self.supersede_answer(&item, at, false),
-                Synced::Grown(grown) => {
+                SyncChange::Broken(_) => self.changes.push(Change::Stopped),
+                SyncChange::Anew(item) => self.supersede_answer(&item, at, false),
+                SyncChange::TextGrowth(grown) => {
                     self.end_others(Some(&grown.item));
                     self.answer_grows(grown, at);
                 }
@@ -164,7 +164,7 @@ impl<T: AnswerText> Transcript<T> {
         }
     }
 
-    fn answer_grows(&mut self, grown: Grown, at: At) {
+    fn answer_grows(&mut self, grown: TextGrowth, at: At) {
         if grown.from == 0 {
             self.supersede_answer(&grown.item, at, false);
         }
@@ -197,7 +197,7 @@ impl<T: AnswerText> Transcript<T> {
         {
             let from = answer.text().len();
             answer.push(&text);
-            self.changes.push(Change::Grown(id, from));
+            self.changes.push(Change::TextGrowth(id, from));
         }
     }
 

@@ -50,7 +50,7 @@ fn builds_and_what_cannot_be_read_are_not_newer() {
 proptest! {
     /// Never are both newer, whatever the two say.
     #[test]
-    fn only_one_is_newer(one in "[0-9a-z.+-]{0,12}", other in "[0-9a-z.+-]{0,12}") {
+    fn version_skew_is_mirrored_when_the_sides_are_swapped(one in "[0-9a-z.+-]{0,12}", other in "[0-9a-z.+-]{0,12}") {
         let mirrored = match skew(&one, &other) {
             Skew::ClientNewer => Skew::DaemonNewer,
             Skew::DaemonNewer => Skew::ClientNewer,

@@ -57,7 +57,7 @@ fn pieces_that_do_not_fit_are_broken() {
 
 proptest! {
     #[test]
-    fn what_was_cut_anywhere_comes_together(text in "\\PC{0,60}", cuts in prop::collection::vec(1usize..9, 1..30)) {
+    fn pieces_cut_anywhere_are_joined_to_the_whole_event(text in "\\PC{0,60}", cuts in prop::collection::vec(1usize..9, 1..30)) {
         let data = json!({"level": "info", "text": text});
         let raw = data.to_string();
         let mut pieces = Pieces::default();

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 /// What the fake does about a call, in order.
 #[derive(Clone, Debug)]
-pub enum Act {
+pub enum FakeAction {
     Answer(Value),
     Refuse(Failure),
     /// An event of the subscription that the call itself names.
@@ -37,7 +37,7 @@ pub struct Call {
     pub params: Value,
 }
 
-type Script = Box<dyn FnMut(&Call) -> Vec<Act> + Send>;
+type Script = Box<dyn FnMut(&Call) -> Vec<FakeAction> + Send>;
 
 #[derive(Default)]
 struct Seen {
@@ -62,14 +62,14 @@ pub struct Fake {
 
 impl Fake {
     /// Listens on the socket of a new home. `script` answers everything but hello.
-    pub fn start(script: impl FnMut(&Call) -> Vec<Act> + Send + 'static) -> Self {
+    pub fn start(script: impl FnMut(&Call) -> Vec<FakeAction> + Send + 'static) -> Self {
         Self::of_version(proto::VERSION, script)
     }
 
     /// The same, of another version.
     pub fn of_version(
         version: &'static str,
-        script: impl FnMut(&Call) -> Vec<Act> + Send + 'static,
+        script: impl FnMut(&Call) -> Vec<FakeAction> + Send + 'static,
     ) -> Self {
         let directory = tempfile::Builder::new()
             .prefix("rx")
@@ -181,9 +181,9 @@ fn serve(inner: &Inner, connection: usize, stream: UnixStream) {
             greeted = true;
             match &*inner.speaks.lock().expect("not poisoned") {
                 Some((newest, refusal)) if params["protocol"][0].as_u64() > Some(*newest) => {
-                    vec![Act::Refuse(refusal.clone())]
+                    vec![FakeAction::Refuse(refusal.clone())]
                 }
-                _ => vec![Act::Answer(hello(inner.version, &params))],
+                _ => vec![FakeAction::Answer(hello(inner.version, &params))],
             }
         } else {
             assert!(greeted, "{method} before hello");
@@ -199,30 +199,30 @@ fn serve(inner: &Inner, connection: usize, stream: UnixStream) {
         };
         for act in acts {
             let line = match act {
-                Act::Answer(result) => format!(
+                FakeAction::Answer(result) => format!(
                     "{}\n",
                     json!({"jsonrpc": "2.0", "id": id, "result": result})
                 ),
-                Act::Refuse(failure) => {
+                FakeAction::Refuse(failure) => {
                     let error = json!({"code": failure.name.code(), "message": failure.message, "data": failure.data()});
                     format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "error": error}))
                 }
-                Act::Event(event) => {
+                FakeAction::Event(event) => {
                     notification(params["subscription"].as_str().unwrap_or_default(), &event)
                 }
-                Act::EventOf(subscription, event) => notification(&subscription, &event),
-                Act::Ended(error) => {
+                FakeAction::EventOf(subscription, event) => notification(&subscription, &event),
+                FakeAction::Ended(error) => {
                     let params = json!({"subscription": params["subscription"], "failure": error});
                     format!(
                         "{}\n",
                         json!({"jsonrpc": "2.0", "method": "event.ended", "params": params})
                     )
                 }
-                Act::Unknown => {
+                FakeAction::Unknown => {
                     let error = json!({"code": -32601, "message": "Method not found"});
                     format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "error": error}))
                 }
-                Act::Close => {
+                FakeAction::Close => {
                     let _ = out.shutdown(std::net::Shutdown::Both);
                     return;
                 }

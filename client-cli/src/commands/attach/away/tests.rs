@@ -36,7 +36,7 @@ fn away(
 }
 
 #[test]
-fn who_was_not_away_reads_nothing() {
+fn snapshot_without_away_data_prints_no_lines() {
     assert!(lines(&snapshot("idle", 0, &json!(null))).is_empty());
 }
 

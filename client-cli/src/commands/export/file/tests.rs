@@ -30,7 +30,7 @@ fn a_file_is_there_whole_private_and_alone() {
 }
 
 #[test]
-fn one_that_was_given_up_leaves_nothing() {
+fn abandoned_export_leaves_no_file() {
     let directory = tempfile::tempdir().unwrap();
     let mut target = Target::open(directory.path().join("a.md"), false).unwrap();
     target.write("one").unwrap();

@@ -40,7 +40,7 @@ fn a_line_that_is_too_long_is_passed_over() {
 }
 
 #[test]
-fn what_a_line_lacks_or_has_too_much_is_said() {
+fn invalid_json_input_line_is_refused_with_the_reason() {
     for (line, why) in [
         ("[]", "not a JSON object"),
         ("{}", "no `kind`"),

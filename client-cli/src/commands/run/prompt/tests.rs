@@ -51,7 +51,7 @@ fn a_pipe_is_read_to_its_end() {
 }
 
 #[test]
-fn a_closed_end_without_data_is_nothing() {
+fn closed_pipe_without_data_is_empty_input() {
     let (input, output) = pipe().unwrap();
     drop(output);
     assert_eq!(read_pipe(input, SOON).unwrap(), Some(String::new()));
@@ -65,7 +65,7 @@ fn an_open_silent_pipe_does_not_hang() {
 }
 
 #[test]
-fn what_is_no_text_is_refused() {
+fn input_that_is_not_utf8_is_a_usage_error() {
     let (input, mut output) = pipe().unwrap();
     output.write_all(b"\xff\xfe").unwrap();
     drop(output);

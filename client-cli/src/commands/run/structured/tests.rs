@@ -24,7 +24,7 @@ fn json_is_found_alone_or_in_its_only_fence() {
 }
 
 #[test]
-fn what_is_no_json_is_said() {
+fn answer_that_is_not_json_is_refused_with_the_reason() {
     for (answer, why) in [
         ("", "the answer is empty"),
         ("Sure!", "the answer is not valid JSON"),

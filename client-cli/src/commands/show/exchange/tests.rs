@@ -81,7 +81,7 @@ fn the_last_prompt_and_the_last_words_to_it_are_found() {
 }
 
 #[test]
-fn the_end_of_the_last_prompt_is_its_own() {
+fn outcome_of_an_earlier_turn_is_not_that_of_the_last_prompt() {
     let ended = |script: &str| PartialExchange::default().take(&log(script)).unwrap().ended;
     assert_eq!(ended("uafu"), None, "the turn before has failed");
     let end = ended("uauf").unwrap();
@@ -89,7 +89,7 @@ fn the_end_of_the_last_prompt_is_its_own() {
 }
 
 #[test]
-fn what_a_rewind_hid_is_not_the_last() {
+fn last_exchange_excludes_messages_hidden_by_a_rewind() {
     let mut events = log("uauaua");
     events.push(rewound(7, &json!([[1, 4]])));
     assert_eq!(
@@ -109,7 +109,7 @@ fn what_a_rewind_hid_is_not_the_last() {
 }
 
 #[test]
-fn what_is_hidden_is_not_read() {
+fn reading_backwards_skips_records_hidden_by_a_rewind() {
     let mut found = PartialExchange::default();
     assert_eq!(found.take(&[rewound(1000, &json!([[1, 40]]))]), None);
     assert_eq!(found.before(1000), 40);
@@ -119,7 +119,7 @@ fn what_is_hidden_is_not_read() {
 
 proptest! {
     #[test]
-    fn windows_change_nothing(script in "[usac.]{0,40}", size in 1_usize..9) {
+    fn last_exchange_is_the_same_when_the_log_is_read_in_windows(script in "[usac.]{0,40}", size in 1_usize..9) {
         let events = log(&script);
         let whole = PartialExchange::default().take(&events);
         let mut found = PartialExchange::default();

@@ -58,7 +58,7 @@ fn walked(menu: &mut Menu, paths: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_comes_later_may_be_the_first_choice_until_another_was_made() {
+fn later_file_matches_do_not_change_an_explicit_selection() {
     let all = ["src/log.rs", "colours.rs", "src/"];
     let wanted = ["src/log.rs", "colours.rs"];
     let mut menu = listed("lo", &["colours.rs", "src/"]);

@@ -25,7 +25,7 @@ fn words_stand_without_the_marks_around_them() {
 }
 
 #[test]
-fn nothing_that_a_terminal_obeys_comes_of_it() {
+fn plain_text_of_hostile_markdown_has_no_control_characters() {
     let hostile = crate::model::list::fixtures::HOSTILE;
     let shown = plain(&format!("`{hostile}` **{hostile}**"));
     assert!(!shown.contains(char::is_control), "{shown:?}");

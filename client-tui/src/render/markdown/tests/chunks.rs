@@ -125,7 +125,7 @@ proptest! {
 }
 
 #[test]
-fn it_may_be_made_in_another_thread() {
+fn markdown_is_send() {
     fn is_send<T: Send + Default>() -> T {
         T::default()
     }

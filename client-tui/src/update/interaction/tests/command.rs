@@ -104,7 +104,7 @@ fn without_a_command_there_is_nothing_to_edit() {
 }
 
 #[test]
-fn who_watches_edits_nothing() {
+fn watcher_cannot_edit_the_command_of_a_question() {
     let mut scene = Scene::of(vec![approval(1, "ls")], Vec::new());
     scene.model.place.role = Role::Watch;
     assert_eq!(scene.press(&["e"]), []);

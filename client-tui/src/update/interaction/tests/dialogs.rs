@@ -7,7 +7,7 @@ use super::*;
 use crate::model::{Link, Tone};
 
 #[test]
-fn the_oldest_comes_first_whatever_it_is_and_each_has_its_own_guard() {
+fn oldest_question_opens_first_and_each_ignores_early_keys() {
     let asks = vec![ask("Which?", &["a", "b"], false)];
     let open = vec![approval(1, "x"), approval(3, "z")];
     let mut scene = Scene::of(open, vec![question(2, asks)]);
@@ -79,7 +79,7 @@ fn answer_elsewhere(scene: &mut Scene) {
 }
 
 #[test]
-fn answered_elsewhere_it_closes_and_says_by_whom() {
+fn answer_from_another_client_closes_the_question_and_is_reported() {
     let mut scene = one();
     answer_elsewhere(&mut scene);
     assert!(scene.model.dialog.is_none());
@@ -140,7 +140,7 @@ fn a_question_of_the_session_opens_at_once() {
 }
 
 #[test]
-fn other_content_is_another_question() {
+fn changed_content_hash_opens_the_question_again() {
     let mut scene = one();
     scene.press(&["n"]);
     scene.session().open[0].shown_hash = "other".to_owned();
@@ -187,7 +187,7 @@ fn an_answer_is_not_asked_for_again_unless_it_failed() {
 }
 
 #[test]
-fn nothing_comes_up_while_the_past_is_replayed_and_all_goes_with_the_session() {
+fn questions_open_after_the_replay_and_close_with_the_session() {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
     scene.session().open.push(approval(1, "x"));
     scene.model.link = Link::Replaying;
@@ -249,7 +249,7 @@ fn choices_and_postponed_questions_survive_leaving_the_session() {
 }
 
 #[test]
-fn of_sessions_that_were_left_only_the_newest_are_kept() {
+fn number_of_saved_dialog_states_of_left_sessions_is_bounded() {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
     for n in 0..40 {
         let before = std::mem::take(&mut scene.model.asking);

@@ -11,7 +11,7 @@ fn asking(command: &str) -> Scene {
 }
 
 #[test]
-fn yes_does_not_count_before_the_end_of_the_command_was_shown() {
+fn approval_keys_are_ignored_until_the_end_of_the_command_was_shown() {
     for yes in ["y", "s", "a", "e"] {
         let mut scene = asking(&hidden_tail());
         assert_eq!(scene.press(&[yes]), [], "{yes}");
@@ -123,7 +123,7 @@ fn in_a_window_too_small_to_read_it_says_so_and_takes_no_yes() {
 }
 
 #[test]
-fn another_width_is_read_again() {
+fn approval_is_ignored_after_a_width_change_before_rereading() {
     let mut scene = asking(&"echo a long line that is broken at narrow widths; ".repeat(60));
     scene.press(&["down"; 5]);
     scene.model.look.columns = 40;

@@ -22,7 +22,7 @@ fn a_match_may_go_on_in_the_row_below() {
 
 proptest! {
     #[test]
-    fn marking_changes_no_word(parts in prop::collection::vec("[aAbß 世]{0,5}", 0..5), query in "[ab世]{1,2}") {
+    fn marking_matches_keeps_the_text_and_reverses_exactly_the_matches(parts in prop::collection::vec("[aAbß 世]{0,5}", 0..5), query in "[ab世]{1,2}") {
         let spans: Vec<_> = parts.iter().map(|part| Span::raw(part.clone())).collect();
         let line = Line::from(spans);
         let before = words(&line);

@@ -88,7 +88,7 @@ pub(super) enum Purpose {
 
 /// What became of tokens that were to be kept.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum SaveOutcome {
     Stored,
     /// Not kept: their login is over.
     Ended,
@@ -128,7 +128,7 @@ impl Logins {
         name: &str,
         purpose: Purpose,
         record: Record,
-    ) -> Result<Kept, String> {
+    ) -> Result<SaveOutcome, String> {
         let text = serde_json::to_string(&record);
         let text = Secret::new(text.map_err(|_| "the login cannot be written".to_owned())?);
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -141,14 +141,16 @@ impl Logins {
                 }
                 Purpose::Use(wanted) => match (wanted, inner.known.get(name)) {
                     (Some(wanted), Some(Some(known))) if known.number == wanted => wanted,
-                    _ => return Ok(Kept::Ended),
+                    _ => return Ok(SaveOutcome::Ended),
                 },
             };
             // In memory first: a refresh token that was used once is of no use again.
             let known = Some(KnownLogin::new(number, record));
             inner.known.insert(name.to_owned(), known);
         }
-        self.store.save(name, Some(&text)).map(|()| Kept::Stored)
+        self.store
+            .save(name, Some(&text))
+            .map(|()| SaveOutcome::Stored)
     }
 
     /// Deletes a login, and returns what was kept of it. Blocks.
@@ -198,8 +200,8 @@ impl CredentialStore for LoginCredentials {
         let kept = record.clone();
         let kept = blocking(move || logins.keep(&name, purpose, kept)).await;
         match kept {
-            Ok(Kept::Stored) => Ok(()),
-            Ok(Kept::Ended) => {
+            Ok(SaveOutcome::Stored) => Ok(()),
+            Ok(SaveOutcome::Ended) => {
                 // Nobody has these tokens but the server.
                 let revocation = revoke::revoke(&self.url, &record).await;
                 tracing::info!(?revocation, "a login ended while its tokens were refreshed");

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::record::{Kept, Record};
+use super::record::{Record, SaveOutcome};
 use super::*;
 use crate::config::{ConfigScope, Servers};
 
@@ -162,17 +162,17 @@ fn a_refresh_is_kept_for_the_login_that_it_began_with_and_no_other() {
             .keep(name, Purpose::Use(login), record(access))
             .unwrap()
     };
-    assert_eq!(refresh(Some(first), "two"), Kept::Stored);
+    assert_eq!(refresh(Some(first), "two"), SaveOutcome::Stored);
     assert!(stored().unwrap().contains("two"));
-    assert_eq!(refresh(None, "three"), Kept::Ended);
+    assert_eq!(refresh(None, "three"), SaveOutcome::Ended);
 
     let taken = logins.take(name).unwrap().unwrap();
     assert_eq!(taken.tokens().access.as_deref(), Some("two"));
-    assert_eq!(refresh(Some(first), "three"), Kept::Ended);
+    assert_eq!(refresh(Some(first), "three"), SaveOutcome::Ended);
     assert_eq!(stored(), None);
     assert!(logins.take(name).unwrap().is_none());
 
     logins.keep(name, Purpose::LogIn, record("four")).unwrap();
-    assert_eq!(refresh(Some(first), "three"), Kept::Ended);
+    assert_eq!(refresh(Some(first), "three"), SaveOutcome::Ended);
     assert!(stored().unwrap().contains("four"));
 }

@@ -239,7 +239,7 @@ fn tools_of_node_go_and_rust_run_what_the_directory_has() {
 }
 
 #[test]
-fn containers_get_nothing_of_the_sessions_own_unmarked() {
+fn only_container_commands_that_use_session_files_are_marked() {
     all_own(
         r#"
         docker build .

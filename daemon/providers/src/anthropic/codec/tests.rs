@@ -154,7 +154,7 @@ fn a_whole_request_has_its_cache_marks_at_the_ends_of_the_stable_parts() {
 }
 
 #[test]
-fn marks_move_and_fragments_do_not() {
+fn cache_marks_move_while_earlier_messages_stay_the_same() {
     let mut items = vec![user("go")];
     let mut before = String::new();
     for turn in 0..6 {

@@ -7,7 +7,7 @@ use proto::hello::Role;
 use proto::params::config as p;
 use proto::{ErrorName, Failure};
 
-use crate::credentials::Own;
+use crate::credentials::FallbackKeys;
 use crate::daemon::{Daemon, blocking};
 use crate::doctor;
 use crate::rpc::peer::Peer;
@@ -61,7 +61,7 @@ pub async fn providers(
 ) -> Result<p::ProviderListOutput, Failure> {
     blocking(move || {
         let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
-        let own = daemon.own_keys(&loaded);
+        let own = daemon.fallback_keys(&loaded);
         let configured = &loaded.settings.providers;
         let mut shipped = shipped::besides(configured);
         for entry in &mut shipped {
@@ -82,7 +82,7 @@ pub async fn providers(
 }
 
 /// The row of an entry.
-fn status(entry: &ProviderEntry, shipped: bool, own: &Own) -> p::ProviderStatus {
+fn status(entry: &ProviderEntry, shipped: bool, own: &FallbackKeys) -> p::ProviderStatus {
     let key = entry
         .api_key_env
         .as_deref()

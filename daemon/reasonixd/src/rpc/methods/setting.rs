@@ -241,7 +241,7 @@ pub(super) fn prepared(
         .map(Secret::new);
     let own = || {
         let variable = entry.api_key_env.as_deref().filter(|_| own_key)?;
-        daemon.own_keys(&loaded).key(variable)
+        daemon.fallback_keys(&loaded).key(variable)
     };
     let known = Box::new(entry.clone());
     let probe = ProbeRequest {

@@ -5,7 +5,7 @@ use futures::FutureExt as _;
 use super::*;
 
 /// Takes frames of the largest size until one has to wait; how many there were.
-fn fill(room: &Room) -> Vec<Share> {
+fn fill(room: &Room) -> Vec<FrameShare> {
     std::iter::from_fn(|| room.take(OUTBOUND_MAX).now_or_never().flatten()).collect()
 }
 
@@ -23,10 +23,10 @@ fn one_connection_gets_its_room_and_one_frame_more() {
 }
 
 #[test]
-fn where_all_is_taken_each_connection_still_has_one_frame() {
+fn each_connection_may_queue_one_frame_when_the_room_is_full() {
     let all = SharedRoom::default();
     let rooms: Vec<Room> = (0..20).map(|_| Room::new(all.clone())).collect();
-    let shares: Vec<Share> = rooms.iter().flat_map(fill).collect();
+    let shares: Vec<FrameShare> = rooms.iter().flat_map(fill).collect();
     assert_eq!(shares.len(), ALL / OUTBOUND_MAX + rooms.len());
     let late = Room::new(all);
     let first = fill(&late);
@@ -36,7 +36,7 @@ fn where_all_is_taken_each_connection_still_has_one_frame() {
 }
 
 #[tokio::test]
-async fn who_waits_goes_on_when_a_frame_is_written_and_when_the_connection_ends() {
+async fn waiter_for_room_continues_after_a_written_frame_or_the_end_of_the_connection() {
     let room = Arc::new(Room::new(SharedRoom::default()));
     let mut shares = fill(&room);
     let waits = || {

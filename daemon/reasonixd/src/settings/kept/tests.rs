@@ -145,7 +145,7 @@ fn mistakes_in_the_file_are_reported_by_line_and_the_file_is_unchanged() {
 }
 
 #[test]
-fn what_was_taken_back_does_not_come_back_with_a_reader_that_is_slow() {
+fn slow_reader_does_not_restore_a_revoked_rule() {
     let place = TestHome::new();
     // Long enough for others to get in between reading and knowing.
     let long: String = (0..100).map(|n| format!("    \"Edit(a{n})\",\n")).collect();

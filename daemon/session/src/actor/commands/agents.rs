@@ -79,7 +79,7 @@ impl Actor {
     }
 
     /// Answers when all records so far are on disk.
-    pub(crate) fn when_on_disk(&mut self, reply: Reply<()>) {
+    pub(crate) fn reply_when_durable(&mut self, reply: Reply<()>) {
         self.reply_when(self.journal.last(), reply, ());
     }
 

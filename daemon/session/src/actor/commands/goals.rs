@@ -331,7 +331,7 @@ impl GoalGround {
         if self.repeated || malformed(text, &checks).is_some() {
             return Ok((settings, None));
         }
-        let asked = research::Asked {
+        let asked = research::ResearchRequest {
             goal: text,
             checks: &checks,
             research: params.research,

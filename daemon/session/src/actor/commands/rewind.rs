@@ -289,7 +289,7 @@ impl Going {
         let (mut files, mut notes) = (Vec::new(), Vec::new());
         if self.aim.what != What::Conversation {
             let past = match self.aim.undoes {
-                Some(_) if self.aim.takes_back_broken => FileHistory::default(),
+                Some(_) if self.aim.undoes_interrupted => FileHistory::default(),
                 Some(seq) => checkpoint::read_rewind(keeper.dir(), seq)?,
                 None => checkpoint::read(keeper.dir(), &self.aim.back)?,
             };
@@ -298,7 +298,7 @@ impl Going {
             let request = checkpoint::RestoreOptions {
                 broken: InterruptedRewinds::read(keeper.dir(), &self.broken_off)?,
                 undoes: self.aim.undoes,
-                takes_back_broken: self.aim.takes_back_broken,
+                undoes_interrupted: self.aim.undoes_interrupted,
                 force: self.params.force,
             };
             let restore = checkpoint::Restore::plan(&keeper, &path, past, request)?;

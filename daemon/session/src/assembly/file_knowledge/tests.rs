@@ -130,7 +130,7 @@ fn a_call_whose_result_was_lost_makes_nothing_known() {
 }
 
 #[test]
-fn what_the_session_itself_did_is_noted_and_what_it_deleted_is_forgotten() {
+fn file_changed_by_a_command_is_noted_and_a_deleted_one_forgotten() {
     let mut log = Log::default();
     for path in ["/a", "/b", "/c"] {
         log.finished(path, &[path], Vec::new());
@@ -149,7 +149,7 @@ fn what_the_session_itself_did_is_noted_and_what_it_deleted_is_forgotten() {
 }
 
 #[test]
-fn what_is_not_shown_any_more_is_not_known() {
+fn file_whose_read_result_is_no_longer_shown_is_not_known() {
     let mut log = Log::default();
     for path in ["/a", "/b"] {
         log.finished(path, &[path], Vec::new());
@@ -184,7 +184,7 @@ fn newest_change_that_the_model_was_told_of_is_known_if_its_message_is_shown() {
 }
 
 #[test]
-fn what_the_session_itself_left_is_newer_than_what_was_told_before() {
+fn later_of_own_change_and_reported_change_is_the_known_state() {
     let mut log = Log::default();
     log.told("/AGENTS.md", "one");
     log.finished("run", &[], vec![now("/AGENTS.md", other())]);

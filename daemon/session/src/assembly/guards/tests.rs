@@ -49,7 +49,7 @@ fn rules_are_listed_with_the_file_that_they_came_from() {
 }
 
 #[test]
-fn what_is_not_readable_takes_nothing_back_and_is_forgotten_once_it_is() {
+fn unreadable_settings_keep_rules_and_add_a_deny_until_readable_again() {
     let mut own = settings(&["Bash(rm:*)"], &[], &["Bash(make)"]);
     own.confine.network = true;
     let broken = Guards {
@@ -68,7 +68,7 @@ fn what_is_not_readable_takes_nothing_back_and_is_forgotten_once_it_is() {
 }
 
 #[test]
-fn a_directory_that_was_writable_is_denied_unless_it_is_for_another_reason() {
+fn directory_no_longer_writable_is_denied_unless_otherwise_covered() {
     let mut own = settings(&[], &[], &[]);
     own.allow_write = ["/data", "/opt/big", "/opt/big/in", "/user/ann/code/out"]
         .map(PathBuf::from)

@@ -11,7 +11,7 @@ use contract::{CallAction, CallContext, ExternalChanges, Family, Outcome, Tool, 
 use futures::FutureExt;
 use proto::hook::{HookEvent, HookFinished};
 use proto::item::{CallStatus, Display, ToolCall};
-use proto::program_variables::scrubbed_for_readers;
+use proto::program_variables::is_unset_for_read_only_commands;
 use proto::record::{Changed, Verdict};
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ use super::questions::CallQuestions;
 use super::{CallEnvironment, Printed, Ready, Stop};
 use crate::calls::events::CallEvent;
 use crate::calls::external_changes::Notes;
-use crate::calls::hooks::{Asker, HookedCall};
+use crate::calls::hooks::{HookRunner, HookedCall};
 use crate::calls::quarantine;
 use crate::reporter::Reporter;
 use checkpoint::{Keeper, Watched};
@@ -53,7 +53,7 @@ struct Run {
 
 /// Hooks after a call: their input, and what stops them.
 struct After {
-    asker: Asker,
+    asker: HookRunner,
     seen: HookedCall,
     stop: CancellationToken,
 }
@@ -73,7 +73,7 @@ impl CallEnvironment {
         ready: Ready,
         printed: &Arc<Printed>,
         stop: &Arc<Stop>,
-        asker: Option<Asker>,
+        asker: Option<HookRunner>,
         reporter: Reporter<CallEvent>,
     ) -> Option<Started> {
         if !ready.put_back.is_empty() {
@@ -116,7 +116,7 @@ impl CallEnvironment {
         let mut context = self.context(call.id.clone(), progress, questions, cancel);
         if ready.holds_reader {
             let kept = self.env.iter();
-            let kept = kept.filter(|(name, _)| !scrubbed_for_readers(name));
+            let kept = kept.filter(|(name, _)| !is_unset_for_read_only_commands(name));
             context.env = Arc::new(kept.cloned().collect());
         }
         let run = Run {

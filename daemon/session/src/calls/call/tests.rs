@@ -251,7 +251,7 @@ fn verdict(call_environment: &CallEnvironment, command: &str) -> (Verdict, Strin
 }
 
 #[test]
-fn a_command_shows_nothing_unasked_that_tools_may_not_read() {
+fn command_that_reads_paths_closed_to_tools_needs_approval() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
     let call_environment = call_environment(&top);
@@ -346,7 +346,7 @@ fn a_command_under_changed_variables_is_asked() {
 }
 
 #[test]
-fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
+fn copying_a_folder_with_denied_files_needs_approval() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
     let mut call_environment = call_environment(&top);

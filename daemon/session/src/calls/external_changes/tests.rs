@@ -21,7 +21,7 @@ impl ToolMemory for Slow {
 }
 
 #[tokio::test]
-async fn the_calls_of_one_answer_share_a_look_and_the_next_one_looks_again() {
+async fn concurrent_calls_share_one_change_check_and_the_next_checks_again() {
     let (go, let_go) = mpsc::channel();
     let slow = Arc::new(Slow {
         looks: AtomicUsize::new(0),

@@ -37,7 +37,7 @@ impl hooks::PlaceHook for Outside {
     }
 }
 
-fn asker() -> Asker {
+fn asker() -> HookRunner {
     let hook = |event| hooks::Hook {
         event,
         matches: None,
@@ -61,7 +61,7 @@ fn asker() -> Asker {
         hooks: events.map(hook).into(),
         problems: Vec::new(),
     };
-    Asker {
+    HookRunner {
         set: Arc::new(set),
         ground: HookEnvironment {
             spawn: Arc::new(Crashes),

@@ -155,7 +155,7 @@ fn a_program_of_the_workspace_is_shown_first_wherever_the_line_starts_it() {
 }
 
 #[test]
-fn what_leads_into_the_workspace_is_its_own() {
+fn programs_in_the_workspace_are_found_through_links_and_path() {
     let mut scene = Scene::new();
     scene.own("tool");
     symlink(scene.top.join("ws/tool"), scene.top.join("sys/linked")).unwrap();
@@ -178,7 +178,7 @@ fn what_leads_into_the_workspace_is_its_own() {
 }
 
 #[test]
-fn without_a_program_of_its_own_nothing_is_looked_for_where_the_session_may_write() {
+fn search_path_omits_writable_directories_unless_they_hold_the_program() {
     let mut scene = Scene::new();
     let venv = scene
         .top
@@ -213,7 +213,7 @@ fn modules_that_python_may_import_are_shown_as_one_program() {
 }
 
 #[test]
-fn directory_that_the_line_makes_hides_nothing() {
+fn cd_into_a_missing_directory_does_not_hide_workspace_programs() {
     let scene = Scene::new();
     scene.own("x.sh");
     scene.own("sub/y.sh");

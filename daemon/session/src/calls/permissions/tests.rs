@@ -222,7 +222,7 @@ fn decision(explained: Result<Explained, Failure>) -> Option<Decision> {
 }
 
 #[test]
-fn what_is_explained_is_what_is_judged() {
+fn explained_permission_equals_the_judged_verdict() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
     let mut differ = Vec::new();
@@ -283,7 +283,7 @@ fn what_is_explained_is_what_is_judged() {
 }
 
 #[test]
-fn where_no_session_is_the_temporary_directories_of_others_are_closed_as_in_one() {
+fn temporary_directories_of_sessions_are_closed_outside_sessions_too() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
     let call_environment = furnished(&top, SandboxDemand::Warn, &[]);

@@ -30,7 +30,7 @@ fn the_notice_has_a_command_that_takes_it_back() {
 }
 
 #[test]
-fn the_model_reads_it_after_the_result() {
+fn quarantine_note_for_the_model_follows_the_call_result() {
     let mut outcome = Outcome::failed("exit code 0\n");
     note_for_model(&mut outcome, &[item("/p/.mcp.json", Some("/q"), None)]);
     assert!(

@@ -66,7 +66,7 @@ impl Scene {
 }
 
 #[test]
-fn writing_is_for_the_workspace_and_what_configures_it_is_not() {
+fn sandbox_allows_writes_to_the_workspace_but_not_its_configuration() {
     let scene = scene(true);
     let sandbox = scene.sandbox(&[]);
     assert_eq!(sandbox.write, [scene.at("ws")]);
@@ -145,7 +145,7 @@ const NAMED: [(&str, &str, &str); 8] = [
 ];
 
 #[test]
-fn what_a_config_of_git_names_is_protected_also_where_it_is_missing() {
+fn paths_named_in_git_config_are_protected_even_if_missing() {
     for (config, text, named) in NAMED {
         let scene = scene(true);
         let file = scene.at(config);
@@ -186,7 +186,7 @@ fn a_config_of_a_file_that_is_included_counts_and_one_that_cannot_be_read_is_a_l
 }
 
 #[test]
-fn rules_that_deny_paths_become_walls() {
+fn path_deny_rules_are_applied_by_the_sandbox_or_reported_as_leaks() {
     let scene = scene(true);
     let sandbox = scene.sandbox(&["Read(**/.env)", "Edit(src/**)", "Edit(/etc/**)"]);
     assert!(sandbox.masked.contains(&scene.at("ws/.env")));
@@ -206,7 +206,7 @@ fn rules_that_deny_paths_become_walls() {
 
 /// Without mounts nothing can be closed within what may be written.
 #[test]
-fn rules_that_deny_paths_of_the_workspace_leak_where_walls_are_partial() {
+fn workspace_deny_rules_leak_in_a_partial_sandbox() {
     let scene = scene(true);
     for (rule, leaks) in [
         ("Edit(src/**)", true),
@@ -220,7 +220,7 @@ fn rules_that_deny_paths_of_the_workspace_leak_where_walls_are_partial() {
 }
 
 #[test]
-fn a_place_above_a_root_closes_the_root_as_well() {
+fn deny_rule_for_a_parent_directory_makes_a_root_unwritable() {
     let mut scene = scene(true);
     let cache = scene.at("home/cache");
     scene.confine.caches = vec![cache.clone()];
@@ -255,7 +255,7 @@ fn a_place_above_a_root_closes_the_root_as_well() {
 }
 
 #[test]
-fn repositories_that_were_not_looked_for_are_a_leak() {
+fn too_many_repositories_in_the_workspace_count_as_a_leak() {
     let scene = scene(true);
     assert!(!scene.held(SandboxStrength::Full, &[]).leaks);
     for number in 0..70 {

@@ -98,7 +98,7 @@ fn requests_and_resets_stand_in_their_order_with_sums() {
 }
 
 #[test]
-fn nothing_expires_where_nothing_is_kept_or_nobody_knows() {
+fn cache_expiry_is_unknown_without_a_ttl_or_usage_or_after_a_reset() {
     let ran = log(vec![Body::Usage(usage(1_100, 0))]);
     assert_eq!(page(&ran, Seq(0), 0, 0).expires_at, None);
     assert_eq!(page(&ran, Seq(0), 0, 0).ttl_ms, None);

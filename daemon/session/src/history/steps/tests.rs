@@ -237,7 +237,7 @@ fn a_step_is_an_answer_with_what_it_took_and_the_calls_it_led_to() {
 }
 
 #[test]
-fn what_one_request_took_is_not_given_to_another_answer() {
+fn usage_of_one_request_is_not_attributed_to_another_answer() {
     let mut log = Log::default();
     // A try that was counted and came to nothing; the kept part of the next one has no separate count.
     log.usage("m0.1", 1, 7).says("m0.2", "partial", &[]);

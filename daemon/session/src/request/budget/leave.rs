@@ -13,7 +13,7 @@ use super::{BudgetMember, words};
 
 /// See the module.
 pub(crate) struct RequestPermit {
-    seat: BudgetMember,
+    budget_member: BudgetMember,
     /// What the request may be expected to use.
     estimate: Spent,
     /// How long turns of the session had run when this was made.
@@ -32,9 +32,9 @@ enum PermitState {
 }
 
 impl RequestPermit {
-    pub fn new(seat: BudgetMember, estimate: Spent, ran_ms: u64) -> Self {
+    pub fn new(budget_member: BudgetMember, estimate: Spent, ran_ms: u64) -> Self {
         Self {
-            seat,
+            budget_member,
             estimate,
             ran_ms,
             made: Instant::now(),
@@ -54,7 +54,7 @@ impl RequestPermit {
     fn leave_for(&self, next: PermitState) {
         let mut state = self.lock();
         match *state {
-            PermitState::Taken => self.seat.give_back(&self.estimate),
+            PermitState::Taken => self.budget_member.give_back(&self.estimate),
             PermitState::Open => {}
             PermitState::Closed => return,
         }
@@ -71,7 +71,7 @@ impl Permit for RequestPermit {
             PermitState::Open => {
                 let waited = u64::try_from(self.made.elapsed().as_millis()).unwrap_or(u64::MAX);
                 let ran_ms = self.ran_ms.saturating_add(waited);
-                self.seat
+                self.budget_member
                     .take(ran_ms, &self.estimate)
                     .map_err(|reached| words::refusal(&reached))?;
                 *state = PermitState::Taken;
@@ -95,7 +95,7 @@ impl fmt::Debug for RequestPermit {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = *self.lock();
         to.debug_struct("RequestPermit")
-            .field("session", &self.seat.session)
+            .field("session", &self.budget_member.session)
             .field("estimate", &self.estimate)
             .field("state", &state)
             .finish_non_exhaustive()

@@ -38,7 +38,7 @@ fn of_the_day(inner: &Inner, session: SessionId) -> u64 {
 }
 
 #[test]
-fn what_is_charged_while_the_past_is_read_counts_once() {
+fn usage_charged_while_the_ledger_is_read_counts_once() {
     let (mut inner, now) = (inner(), Stamp::now());
     let (one, two, gone) = (SessionId::new(), SessionId::new(), SessionId::new());
     for session in [one, two] {
@@ -77,10 +77,10 @@ fn what_is_charged_while_the_past_is_read_counts_once() {
 }
 
 #[tokio::test]
-async fn a_leave_is_taken_and_given_back_once() {
+async fn request_permit_is_taken_and_given_back_once() {
     let world = World::new(r#"{"text": "hi"}"#);
     let ledger = Arc::clone(&world.supervisor.services.ledger);
-    let seat = BudgetMember {
+    let budget_member = BudgetMember {
         above: None,
         noted: Arc::default(),
         ledger,
@@ -92,8 +92,8 @@ async fn a_leave_is_taken_and_given_back_once() {
         steps: Some(1),
         ..Budget::default()
     };
-    seat.join(Pid(7), one, Spent::default(), &BTreeMap::new());
-    let leave = || RequestPermit::new(seat.clone(), spent(5), 0);
+    budget_member.join(Pid(7), one, Spent::default(), &BTreeMap::new());
+    let leave = || RequestPermit::new(budget_member.clone(), spent(5), 0);
     let (first, second) = (leave(), leave());
     assert!(first.take().is_ok() && first.take().is_ok());
     let refused = second.take().unwrap_err();

@@ -120,12 +120,12 @@ impl Node {
     fn bound(&mut self, limit: Budget) {
         self.limit = limit;
         if !std::mem::replace(&mut self.is_bound, true) {
-            self.told_before();
+            self.mark_reported();
         }
     }
 
     /// Marks what has been spent as reported: that happened in an earlier life.
-    fn told_before(&mut self) {
+    fn mark_reported(&mut self) {
         let spent = self.spent;
         let _ = self.newly_near(&spent);
     }
@@ -159,7 +159,7 @@ impl Tree {
         self.projects.entry(joining.root.to_owned()).or_default();
         self.add_up(joining.session);
         if let Some(leaf) = self.sessions.get_mut(&joining.session) {
-            leaf.node.told_before();
+            leaf.node.mark_reported();
         }
     }
 
@@ -240,9 +240,9 @@ impl Tree {
     }
 
     /// All that was used of this day so far is there now: people were notified of that when it was used.
-    pub fn told_before(&mut self) {
+    pub fn mark_reported(&mut self) {
         for node in std::iter::once(&mut self.day).chain(self.projects.values_mut()) {
-            node.told_before();
+            node.mark_reported();
         }
     }
 
@@ -364,7 +364,7 @@ impl Tree {
     }
 
     /// Whether a session is to be notified that its model's use cannot be held; only once.
-    pub fn tells_unheld(&mut self, session: SessionId) -> bool {
+    pub fn should_warn_unenforceable(&mut self, session: SessionId) -> bool {
         let leaf = self.sessions.get_mut(&session);
         leaf.is_some_and(|leaf| !std::mem::replace(&mut leaf.told_unheld, true))
     }

@@ -160,7 +160,9 @@ impl Supervisor {
     ) -> Result<Started, Outcome> {
         let parent = self.load(call.parent).await.map_err(|why| failed(&why))?;
         // It has a log of its own, which must never be there without the call that it works for.
-        let on_disk = parent.ask(|actor, reply| actor.when_on_disk(reply)).await;
+        let on_disk = parent
+            .ask(|actor, reply| actor.reply_when_durable(reply))
+            .await;
         on_disk.map_err(|why| failed(&why))?;
         let terms = parent.read(|actor| actor.agent_terms()).await;
         let terms = terms.map_err(|why| failed(&why))?;

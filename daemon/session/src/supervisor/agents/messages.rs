@@ -39,7 +39,9 @@ impl Supervisor {
     ) -> Result<Outcome, Failure> {
         let sender = self.load(from).await?;
         // The message must not be there without the call that sends it.
-        sender.ask(|actor, reply| actor.when_on_disk(reply)).await?;
+        sender
+            .ask(|actor, reply| actor.reply_when_durable(reply))
+            .await?;
         let stranger = || {
             let text = format!(
                 "Session {to} does not work with this one: messages go to the session that started this one, and to the agents below that session."

@@ -44,7 +44,7 @@ impl Latitude {
 impl Supervisor {
     /// Has all sub-agents of a session follow what it may do now, those that are being created too.
     pub async fn narrow_all_agents(&self, session: SessionId) {
-        self.places.none_is_half_created().await;
+        self.places.wait_for_creations().await;
         self.narrow_agents(session).await;
     }
 

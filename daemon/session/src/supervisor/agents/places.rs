@@ -74,7 +74,7 @@ impl AgentPlaces {
     }
 
     /// Returns when no sub-agent is half created, or after a while.
-    pub async fn none_is_half_created(&self) {
+    pub async fn wait_for_creations(&self) {
         let mut creating = self.creating.subscribe();
         let none = creating.wait_for(|count| *count == 0);
         // One whose disk hangs holds nobody up for ever.
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_eleventh_waits_and_a_fourth_level_is_refused() {
+    async fn eleventh_parallel_agent_waits_and_a_fourth_nesting_level_is_refused() {
         let (places, parent) = (Arc::new(AgentPlaces::default()), SessionId::new());
         let mut taken = Vec::new();
         for _ in 0..SIDE_BY_SIDE_MAX {

@@ -137,7 +137,9 @@ impl Supervisor {
     async fn start_planner(&self, planning: &Planning<'_>) -> Result<Started, String> {
         let parent = self.load(planning.parent).await.map_err(words)?;
         // The planner must never know of a turn that the parent's log does not have.
-        let on_disk = parent.ask(|actor, reply| actor.when_on_disk(reply)).await;
+        let on_disk = parent
+            .ask(|actor, reply| actor.reply_when_durable(reply))
+            .await;
         on_disk.map_err(words)?;
         let terms = parent
             .read(|actor| actor.agent_terms())

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_call_has_one_session_and_another_call_another() {
+fn agent_session_id_is_derived_from_its_parent_and_call_id() {
     let (parent, call) = (SessionId::new(), CallId::from("call-1"));
     let session = session_of(parent, &call);
     assert_eq!(session, session_of(parent, &call));

@@ -70,7 +70,7 @@ impl Supervisor {
     ) -> BoxFuture<'_, Vec<Pid>> {
         async move {
             // One that is being created may have seen its parent as it was before.
-            self.places.none_is_half_created().await;
+            self.places.wait_for_creations().await;
             let mut changed = Vec::new();
             for handle in self.handles() {
                 let works = handle.read(move |actor| {

@@ -10,20 +10,20 @@ use store::format::RawRecord;
 use store::home::Home;
 
 use super::StatsFilter;
-use super::repaired::Repaired;
+use super::repaired::RepairTally;
 
 /// Rows of an answer.
 const ROWS_MAX: usize = 200;
 
 /// Hooks by file, event and name.
 #[derive(Default)]
-pub(super) struct Hooked(BTreeMap<(String, &'static str, String), HookRow>);
+pub(super) struct HookTally(BTreeMap<(String, &'static str, String), HookRow>);
 
-impl Hooked {
+impl HookTally {
     /// Adds all that a session's log says, of repaired calls too: it is read once. Blocks.
     pub(super) fn add(
         &mut self,
-        repaired: &mut Repaired,
+        repaired: &mut RepairTally,
         home: &Home,
         entry: &CountedSession,
         wanted: &StatsFilter,

@@ -9,9 +9,9 @@ use super::StatsFilter;
 
 /// The counts so far.
 #[derive(Default)]
-pub(super) struct Repaired(RepairCounts);
+pub(super) struct RepairTally(RepairCounts);
 
-impl Repaired {
+impl RepairTally {
     pub(super) fn take(&mut self, raw: &RawRecord<'_>, wanted: &StatsFilter) {
         if raw.kind != "calls.repaired" || !wanted.is_in(raw.at) {
             return;

@@ -106,7 +106,7 @@ fn the_quarter_that_since_is_in_counts() {
 
 proptest! {
     #[test]
-    fn every_way_to_add_up_comes_to_the_same(
+    fn every_stats_grouping_sums_to_the_total(
         all in prop::collection::vec((0i64..10_000_000_000, 0u64..3, prop::option::of(1u64..5), any::<u32>()), 0..40),
         ahead in -720i32..840,
     ) {
@@ -128,7 +128,7 @@ proptest! {
 #[test]
 fn hooks_are_counted_by_file_event_and_name_and_those_that_took_longest_come_first() {
     use proto::hook::{HookEvent, HookFinished, HookOutcome};
-    let mut hooked = hooked::Hooked::default();
+    let mut hooked = hooked::HookTally::default();
     let ran = |hook: &str, event, outcome, duration_ms| HookFinished {
         event,
         hook: hook.to_owned(),
@@ -165,7 +165,7 @@ fn hooks_are_counted_by_file_event_and_name_and_those_that_took_longest_come_fir
 #[test]
 fn tools_are_counted_by_name_and_the_longest_results_come_first() {
     use proto::item::{CallStatus, ToolMessage};
-    let mut tooled = tooled::Tooled::default();
+    let mut tooled = tooled::ToolTally::default();
     let message = |tool: &str, text: &str| {
         proto::Body::Tool(ToolMessage {
             item: proto::ItemId("i".into()),

@@ -19,9 +19,9 @@ const ROWS_MAX: usize = 200;
 
 /// Tools by name.
 #[derive(Default)]
-pub(super) struct Tooled(BTreeMap<String, ToolRow>);
+pub(super) struct ToolTally(BTreeMap<String, ToolRow>);
 
-impl Tooled {
+impl ToolTally {
     /// Adds all that a session's log says. Blocks.
     pub(super) fn add(&mut self, home: &Home, entry: &CountedSession, wanted: &StatsFilter) {
         let dir = home.session_dir(entry.session);

@@ -42,7 +42,7 @@ fn scene(plain: bool) -> Scene {
 }
 
 #[tokio::test]
-async fn directory_and_exported_variables_last() {
+async fn directory_and_exported_variables_persist_across_commands() {
     for plain in [false, true] {
         let scene = scene(plain);
         assert_eq!(
@@ -66,7 +66,7 @@ async fn directory_and_exported_variables_last() {
 }
 
 #[tokio::test]
-async fn however_a_line_ends_its_result_is_as_without() {
+async fn exit_code_is_not_changed_by_keeping_shell_state() {
     for plain in [false, true] {
         let scene = scene(plain);
         for (command, code) in [
@@ -164,7 +164,7 @@ async fn a_directory_outside_the_roots_is_refused() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_gone_leads_back() {
+async fn command_runs_in_the_sessions_directory_if_the_last_one_is_gone() {
     let scene = scene(false);
     run(&scene, "cd sub/deep").await;
     std::fs::remove_dir_all(scene.top.join("ws/sub")).unwrap();
@@ -184,7 +184,7 @@ async fn a_directory_that_is_gone_leads_back() {
 }
 
 #[tokio::test]
-async fn a_command_in_the_background_starts_from_it_and_changes_nothing() {
+async fn background_command_inherits_shell_state_and_does_not_change_it() {
     let scene = scene(false);
     run(&scene, "cd sub; export WORD=here").await;
     scene
@@ -203,7 +203,7 @@ async fn a_command_in_the_background_starts_from_it_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn relative_paths_are_judged_from_it_and_the_call_is_bound_to_that() {
+async fn judged_command_runs_in_the_directory_it_was_judged_in() {
     let mut scene = scene(false);
     let bash = tool_named("bash");
     assert_eq!(bash.cwd(&scene.context), None);
@@ -321,7 +321,7 @@ async fn variables_that_the_shell_sets_itself_are_not_changes() {
 }
 
 #[tokio::test]
-async fn it_outlives_the_memory_and_no_file_is_left() {
+async fn shell_state_is_restored_from_a_snapshot_and_leaves_no_file() {
     let scene = scene(false);
     run(&scene, "cd sub; export API_TOKEN=secret-word").await;
     let later = crate::Memory::new(scene.memory.workspace().clone());
@@ -338,7 +338,7 @@ async fn it_outlives_the_memory_and_no_file_is_left() {
 }
 
 #[tokio::test]
-async fn the_way_back_is_private_and_cannot_be_led_elsewhere() {
+async fn shell_state_file_is_private_and_follows_no_link() {
     let scene = scene(false);
     let dir = scene.context.spill_dir.clone();
     let command = format!(
@@ -356,7 +356,7 @@ async fn the_way_back_is_private_and_cannot_be_led_elsewhere() {
 }
 
 #[tokio::test]
-async fn without_a_place_for_the_way_back_the_line_runs_and_says_so() {
+async fn line_runs_without_a_shell_state_file_and_says_so() {
     let mut scene = scene(false);
     let dir = scene.top.join("closed");
     std::fs::write(&dir, "").unwrap();

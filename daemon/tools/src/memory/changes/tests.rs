@@ -331,7 +331,7 @@ async fn the_sessions_own_changes_are_not_reported_and_its_files_are_read_again(
 }
 
 #[tokio::test]
-async fn a_later_memory_tells_the_fact_without_the_content() {
+async fn change_noticed_after_a_restore_is_reported_without_a_diff() {
     let (old, new) = (Scene::new(), Scene::new());
     old.put("a", TEN);
     read(&old, "a").await;

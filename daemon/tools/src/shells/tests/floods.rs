@@ -12,7 +12,7 @@ fn left_out(output: &str) -> (usize, String) {
 }
 
 #[tokio::test]
-async fn an_endless_line_is_shown_in_part_and_counted_whole() {
+async fn very_long_line_is_shown_in_part_and_all_its_bytes_are_counted() {
     let scene = Scene::new();
     let id = start(
         &scene,
@@ -74,7 +74,7 @@ async fn bytes_that_are_no_text_do_no_harm() {
 }
 
 #[tokio::test]
-async fn a_storm_of_carriage_returns_is_one_line() {
+async fn progress_lines_ending_in_carriage_returns_are_folded_to_the_last() {
     let scene = Scene::new();
     let id = start(
         &scene,
@@ -116,7 +116,7 @@ async fn concurrent_reads_return_each_line_once() {
 }
 
 #[tokio::test]
-async fn looks_during_a_stop_are_answered() {
+async fn bash_output_is_answered_while_kill_shell_waits() {
     let scene = Scene::new();
     let id = start(&scene, "trap '' TERM; echo up; while :; do sleep 0.1; done").await;
     look_until(&scene, id, "up\n").await;

@@ -45,7 +45,7 @@ impl LockedFile {
 }
 
 #[tokio::test]
-async fn it_outlives_its_call_and_ends_with_the_memory() {
+async fn background_command_outlives_its_turn_and_is_killed_with_the_session() {
     let scene = Scene::new();
     let mut held = LockedFile::new(&scene, "held");
     // Deaf to TERM, and not alone.

@@ -831,7 +831,7 @@ fn unknown_window_is_assumed_slightly_larger_than_the_conversation() {
 }
 
 #[test]
-fn what_is_named_again_counts() {
+fn restated_plan_counts_as_tokens() {
     let messages = long(30, 1_900);
     let mut with_plan = terms(Trigger::Manual, 100_000);
     let CompactionPlan::Done { done: without, .. } = plan(&messages, &with_plan) else {

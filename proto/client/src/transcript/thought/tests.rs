@@ -10,7 +10,7 @@ fn lines(thought: &Thought) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn its_parts_are_all_of_it_and_whole_ones_stay(
+    fn parts_cover_the_whole_thought_and_complete_ones_do_not_change(
         pieces in prop::collection::vec(prop::sample::select(vec!["a", " b", "\n", "\n\n", "  \n", "words\nwords\n", "\r\n", "你"]), 0..60),
     ) {
         let mut thought = Thought::default();

@@ -63,7 +63,7 @@ fn changed_files_stand_once_with_all_their_changes_newest_first() {
 }
 
 #[test]
-fn what_a_command_has_changed_stands_there_without_a_count() {
+fn file_changed_by_a_command_is_listed_without_line_counts() {
     let mut command = finished(2, "", CallStatus::Failed, 0);
     let Body::ToolFinished(tool) = &mut command.body else {
         unreachable!("it is one");
@@ -103,7 +103,7 @@ fn what_a_command_has_changed_stands_there_without_a_count() {
 }
 
 #[test]
-fn a_patch_of_several_files_names_each_and_one_that_is_too_much_leaves_the_edits() {
+fn edited_files_stay_listed_when_command_changes_exceed_the_limit() {
     let mut patch = finished(1, "a", CallStatus::Ok, 5);
     let Body::ToolFinished(tool) = &mut patch.body else {
         unreachable!("it is one");

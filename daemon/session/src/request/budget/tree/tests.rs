@@ -95,7 +95,7 @@ fn a_limit_anywhere_on_the_path_refuses_and_a_raise_lets_go_on() {
 }
 
 #[test]
-fn what_is_under_way_takes_room_until_it_is_given_back() {
+fn requests_in_flight_count_against_the_limit_until_released() {
     let (mut tree, [a, b, _]) = three();
     let steps = Budget {
         steps: Some(1),
@@ -110,7 +110,7 @@ fn what_is_under_way_takes_room_until_it_is_given_back() {
 }
 
 #[test]
-fn most_of_a_limit_is_told_once_and_again_when_it_was_raised() {
+fn nearly_spent_limit_is_reported_once_and_again_after_a_raise() {
     let (mut tree, [a, ..]) = three();
     tree.bound_session(a, limit(100));
     assert_eq!(tree.newly_near(a, &tokens(79)), []);
@@ -212,7 +212,7 @@ proptest! {
 }
 
 #[test]
-fn sub_agents_use_what_their_parents_may_and_no_more() {
+fn sub_agent_usage_counts_against_its_parents_limit() {
     let mut tree = Tree::default();
     let [top, child, grandchild] = [(); 3].map(|()| SessionId::new());
     let join = |tree: &mut Tree, (session, above): (SessionId, Option<SessionId>), below: &_| {
