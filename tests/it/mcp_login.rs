@@ -522,6 +522,41 @@ fn a_login_that_ends_while_a_session_runs_is_said_and_comes_back_with_the_next_o
 }
 
 #[test]
+fn a_test_of_a_server_whose_login_has_ended_says_that_it_needs_one() {
+    let house = house(&Model::start(Script::by(|_| Answer::text("Done."))));
+    let closed = ProtectedServer::start();
+    closed.configure(&house);
+    logged_in(&house);
+    let _ = house.reasonix(&["mcp", "test", "web"]).expect_code(0);
+    closed.authority().revoke();
+    let tested = house.reasonix(&["mcp", "test", "web"]).expect_code(1);
+    let words = format!("{}{}", tested.out, tested.err);
+    assert!(words.contains("needs login"), "{words}");
+    assert!(words.contains("`reasonix mcp login web`"), "{words}");
+    let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
+    assert!(listed.out.contains("needs login"), "{listed:?}");
+    logged_in(&house);
+    let _ = house.reasonix(&["mcp", "test", "web"]).expect_code(0);
+}
+
+#[test]
+fn a_test_of_a_server_that_refuses_the_authorization_of_its_entry_says_so() {
+    let house = house(&Model::start(Script::by(|_| Answer::text("Done."))));
+    let closed = ProtectedServer::start();
+    closed.authority().accepted.push("own".to_owned());
+    let entry = json!({"url": closed.url, "headers": {"Authorization": "Bearer own"}});
+    servers(&house, &json!({"web": entry}));
+    let _ = house.reasonix(&["mcp", "test", "web"]).expect_code(0);
+    closed.authority().revoke();
+    let tested = house.reasonix(&["mcp", "test", "web"]).expect_code(1);
+    let words = format!("{}{}", tested.out, tested.err);
+    assert!(
+        words.contains("does not accept the `Authorization` of its entry"),
+        "{words}"
+    );
+}
+
+#[test]
 fn a_call_that_needs_more_rights_says_so_and_the_next_login_asks_for_them() {
     let model = calling("mcp__web__greet", json!({"name": "Ann"}));
     let house = house(&model);

@@ -187,8 +187,8 @@ pub trait Connection: Send + Sync {
     /// a program, whose end is noticed.
     fn reach_changed<'a>(&'a self, known: Option<&'a str>) -> BoxFuture<'a, Option<String>>;
 
-    /// Asks whether it is there, and returns whether it answered. A failure is also seen by `reach_changed` and `closed`.
-    fn ping(&self) -> BoxFuture<'_, bool>;
+    /// Asks whether it is there. A failure that is no refused login is also seen by `reach_changed` and `closed`.
+    fn ping(&self) -> BoxFuture<'_, Result<(), ConnectError>>;
 
     /// Its process. `None`: it is no program that we have started.
     fn os_pid(&self) -> Option<u32>;

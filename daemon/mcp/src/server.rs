@@ -11,7 +11,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
 use crate::admission::Admission;
-use crate::client::{Connect, ConnectRequest, Connection};
+use crate::client::{Connect, ConnectError, ConnectRequest, Connection};
 use crate::config::ServerConfig;
 use crate::listing::Listing;
 use crate::log::ServerLog;
@@ -317,22 +317,29 @@ impl Server {
         let connection = self.connection().await?;
         // Its task asks as well, and notes what it finds.
         self.request_probe();
-        let answered = timeout(PROBE, connection.ping()).await;
-        let is_unreachable = || matches!(self.state(), ServerState::Unreachable { .. });
-        match answered {
-            Ok(true) if is_unreachable() => {
-                let mut changed = self.changed.subscribe();
-                let back = async { while is_unreachable() && changed.changed().await.is_ok() {} };
-                // If it takes longer, the state says why.
-                let _ = timeout(PROBE, back).await;
+        match timeout(PROBE, connection.ping()).await {
+            Ok(Ok(())) => {
+                let is_unreachable =
+                    |state: &ServerState| matches!(state, ServerState::Unreachable { .. });
+                self.wait_while(is_unreachable).await;
                 Ok(())
             }
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                Err("its connection broke when it was asked whether it is there".to_owned())
+            Ok(Err(ConnectError::NeedsLogin)) => {
+                self.wait_while(|state| *state == ServerState::Ready).await;
+                Err("it does not accept the login".to_owned())
             }
+            Ok(Err(ConnectError::NoSandbox(reason) | ConnectError::Failed(reason))) => Err(reason),
             Err(_) => Err(no_answer()),
         }
+    }
+
+    /// Waits until its task has noted what it found, if it does so soon.
+    async fn wait_while(&self, is_outdated: impl Fn(&ServerState) -> bool) {
+        let mut changed = self.changed.subscribe();
+        let noted =
+            async { while is_outdated(&self.state()) && changed.changed().await.is_ok() {} };
+        // If it takes longer, the state says why.
+        let _ = timeout(PROBE, noted).await;
     }
 
     /// A call got no answer in time, or one after all: its state may be another one now.

@@ -184,12 +184,14 @@ impl Connection for SdkConnection {
         }
     }
 
-    fn ping(&self) -> BoxFuture<'_, bool> {
+    fn ping(&self) -> BoxFuture<'_, Result<(), ConnectError>> {
         async {
             let ping = ClientRequest::PingRequest(PingRequest::default());
-            // Any answer counts, also that it does not know the method.
-            let answer = self.service.send_request(ping).await;
-            matches!(answer, Ok(_) | Err(ServiceError::McpError(_)))
+            match self.service.send_request(ping).await {
+                // Any answer counts, also that it does not know the method.
+                Ok(_) | Err(ServiceError::McpError(_)) => Ok(()),
+                Err(error) => Err(self.ping_error(&error)),
+            }
         }
         .boxed()
     }
@@ -240,6 +242,21 @@ impl Connection for SdkConnection {
 }
 
 impl SdkConnection {
+    fn ping_error(&self, error: &ServiceError) -> ConnectError {
+        let is_refused = match error {
+            ServiceError::TransportSend(sent) => http::wants_login(&*sent.error),
+            _ => false,
+        };
+        match &self.route {
+            Route::Http { login: Some(_), .. } if is_refused => ConnectError::NeedsLogin,
+            Route::Http { .. } if is_refused => http::OWN_AUTHORIZATION_REFUSED.to_owned().into(),
+            Route::Http { .. } | Route::Program(_) => {
+                let reason = "its connection broke when it was asked whether it is there";
+                reason.to_owned().into()
+            }
+        }
+    }
+
     fn call_error(&self, error: &ServiceError) -> CallError {
         let (ServiceError::TransportSend(sent), Route::Http { session, login }) =
             (error, &self.route)

@@ -18,6 +18,10 @@ pub(crate) const CONNECT: Duration = Duration::from_secs(10);
 /// Bytes of one event.
 pub(super) const EVENT_MAX: usize = 16 * 1024 * 1024;
 
+/// Why a server whose entry brings an authorization, and so has no login, refuses it.
+pub(super) const OWN_AUTHORIZATION_REFUSED: &str =
+    "it does not accept the `Authorization` of its entry's `headers`";
+
 /// Chooses the implementation of TLS, if the program has not.
 pub(crate) fn install_tls() {
     static PROVIDER: Once = Once::new();
@@ -108,8 +112,8 @@ pub(crate) fn transport(
 pub(crate) fn reason(url: &str, error: &ClientInitializeError) -> String {
     let text = handshake_cause(error);
     let hint = match start_wants_login(error) {
-        true => " (it does not accept the `Authorization` of its entry's `headers`)",
-        false => "",
+        true => format!(" ({OWN_AUTHORIZATION_REFUSED})"),
+        false => String::new(),
     };
     let url = without_password(url);
     clean(&format!("cannot connect to {url}: {text}{hint}"))

@@ -92,8 +92,8 @@ impl Connection for OneTool {
         pending().boxed()
     }
 
-    fn ping(&self) -> BoxFuture<'_, bool> {
-        ready(true).boxed()
+    fn ping(&self) -> BoxFuture<'_, Result<(), ConnectError>> {
+        ready(Ok(())).boxed()
     }
 
     fn os_pid(&self) -> Option<u32> {

@@ -3,6 +3,7 @@
 //! Holds the server weakly: when nobody else holds it, the task ends, and the process with it.
 
 use std::future::pending;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -319,25 +320,28 @@ impl Owner {
                 match news {
                     News::Reach(cause) => {
                         let found = cause.map(Absence::new);
-                        self.note_reach(connection, &mut absence, found).await
+                        self.note_reach(connection, &mut absence, found).await?;
                     }
                     News::ProbeDue => {
-                        let done = self.probe(connection, &mut absence).await;
+                        let found = self.probe(connection, &mut absence).await;
                         if let Some(absence) = &mut absence {
                             absence.wait_longer();
                         }
-                        done
+                        return found;
                     }
-                    News::ProbeWanted => self.probe(connection, &mut absence).await,
+                    News::ProbeWanted => return self.probe(connection, &mut absence).await,
                     News::ListChanged => {
                         sleep(pause.wait(Instant::now())).await;
-                        self.list_again(connection).await
+                        self.list_again(connection).await?;
                     }
                 }
+                Some(ControlFlow::Continue(()))
             };
             tokio::select! {
                 end = self.end_of(connection) => return Some(end),
-                done = doing => done?,
+                found = doing => if let ControlFlow::Break(end) = found? {
+                    return Some(end);
+                },
             }
         }
     }
@@ -350,24 +354,28 @@ impl Owner {
         }
     }
 
-    /// Asks whether it answers. `None`: nobody holds the server any more.
+    /// Asks whether it answers; a life whose login is refused is over. `None`: nobody holds the server any more.
     async fn probe(
         &self,
         connection: &Arc<dyn Connection>,
         absence: &mut Option<Absence>,
-    ) -> Option<()> {
+    ) -> Option<ControlFlow<LifeEnd>> {
         let answered = timeout(PROBE, connection.ping()).await;
         match (answered, &mut *absence) {
-            (Ok(true), Some(known)) if known.is_silent => {
-                self.note_reach(connection, absence, None).await
+            (Ok(Ok(())), Some(known)) if known.is_silent => {
+                self.note_reach(connection, absence, None).await?;
+            }
+            (Ok(Err(ConnectError::NeedsLogin)), _) => {
+                return Some(ControlFlow::Break(LifeEnd::NeedsLogin));
             }
             (Err(_), None) => {
                 let silent = Some(Absence::silent());
-                self.note_reach(connection, absence, silent).await
+                self.note_reach(connection, absence, silent).await?;
             }
             // What else failed is seen by `reach_changed`.
-            (Ok(_) | Err(_), _) => Some(()),
+            (Ok(_) | Err(_), _) => {}
         }
+        Some(ControlFlow::Continue(()))
     }
 
     /// It does not answer any more, or for another cause, or does again. `None`: nobody holds the server any more.
