@@ -499,7 +499,7 @@ fn changed_prefix_bytes_are_reported_as_our_bug() {
 }
 
 #[test]
-fn where_the_vendor_says_how_long_it_keeps_things_the_end_is_counted_down() {
+fn cache_command_counts_down_to_expiry_of_the_providers_prompt_cache() {
     let model = Model::start([Answer::text("One.")]);
     let house = House::new();
     house.settings(FAST_RETRIES);

@@ -181,7 +181,7 @@ fn a_panic_restores_the_terminal_and_is_printed_below() {
     let itself = std::env::current_exe().expect("the program of the tests");
     for how in ["inline", "covered"] {
         let mut command = house.program(&itself);
-        let name = "tui::endings::who_panics";
+        let name = "tui::endings::panicking_terminal_program";
         command.args(["--exact", name, "--nocapture", "--test-threads=1"]);
         command.env(PANICS, how);
         let mut terminal = Terminal::start(command, 80, 24);
