@@ -1,4 +1,4 @@
-//! Stress: a pasted megabyte, and a window that is resized repeatedly.
+//! Stress: a pasted megabyte, an answer of megabytes in one line, and a window that is resized repeatedly.
 
 use std::time::Duration;
 
@@ -74,6 +74,30 @@ fn a_megabyte_with_escape_sequences_is_pasted_as_words() {
     );
     assert_eq!(terminal.copied(), Vec::<String>::new());
     assert_eq!(terminal.unknown(), Vec::<String>::new());
+    terminal.press("ctrl-d");
+    assert_eq!(terminal.exit_code(), 0);
+    terminal.assert_restored();
+}
+
+#[test]
+fn an_answer_of_one_line_of_12_mb_is_shown_and_the_next_prompt_goes_on() {
+    let scene = scenes::idle();
+    let mut terminal = scene.at_rest(TerminalSetup::USUAL, "That is all.");
+    // More than 16 MB of one answer are not taken.
+    scene.answers(&format!(
+        "{} and that was it.",
+        "abcdefghij".repeat(1_200_000)
+    ));
+    terminal.type_text("Say it in one line.");
+    terminal.press("enter");
+    terminal.wait_scrolled("and that was it.");
+    scene.answers("Of another one.");
+    terminal.type_text("Say more.");
+    terminal.wait_text("Say more.");
+    terminal.press("enter");
+    terminal.wait_scrolled("Of another one.");
+    let another = scene.at_rest(TerminalSetup::USUAL, "Of another one.");
+    assert_eq!(another.unknown(), Vec::<String>::new());
     terminal.press("ctrl-d");
     assert_eq!(terminal.exit_code(), 0);
     terminal.assert_restored();
