@@ -261,10 +261,10 @@ fn without(text: &str, document: &mut DocumentMut, path: &[&str]) -> String {
     for part in tables {
         table = table.and_then(|table| table.get_mut(part)?.as_table_like_mut());
     }
-    if let Some(table) = table {
-        table.remove(name);
+    match table.and_then(|table| table.remove(name)) {
+        Some(_) => document.to_string(),
+        None => text.to_owned(),
     }
-    document.to_string()
 }
 
 /// The whole lines that contain only one value, in bytes; `None` if it shares them with others.
@@ -295,7 +295,7 @@ pub(super) fn change(
     let _one = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
     for _ in 0..TRIES {
         let before = text_of(file)?;
-        let after = edit(&before)?;
+        let after = with_line_ends_of(&before, edit(&before)?);
         if after == before {
             return Ok(());
         }
@@ -323,6 +323,16 @@ pub(super) fn change(
         "somebody else is changing it".to_owned(),
         "Try again when the other change is done.",
     ))
+}
+
+/// The text after an edit with the line ends of Windows, if all lines of the text before have them: `toml_edit` writes those of
+/// Unix.
+fn with_line_ends_of(before: &str, after: String) -> String {
+    let lines = before.matches('\n').count();
+    if lines == 0 || before.matches("\r\n").count() < lines {
+        return after;
+    }
+    after.replace("\r\n", "\n").replace('\n', "\r\n")
 }
 
 /// Everything but what may be changed; `None`: no TOML.

@@ -115,6 +115,34 @@ fn a_value_that_is_taken_out_goes_with_its_line_alone() {
 }
 
 #[test]
+fn an_edit_keeps_the_line_ends_of_windows() {
+    let of_windows = |text: &str| text.replace('\n', "\r\n");
+    let before =
+        "# Mine.\n[agent]\nmax_steps = 9 # few\n\n# Of it.\ntool_rules = \"\"\"\none\ntwo\"\"\"\n";
+    let before = before.replace("tool_rules", "unknown");
+    for (name, value, was, is) in [
+        ("agent.max_steps", json!(5), "= 9", "= 5"),
+        (
+            "agent.compact_ratio",
+            json!(0.5),
+            "two\"\"\"\n",
+            "two\"\"\"\ncompact_ratio = 0.5\n",
+        ),
+        ("agent.max_steps", json!(null), "max_steps = 9 # few\n", ""),
+    ] {
+        let after = before.replace(was, is);
+        check(&of_windows(&before), name, value, &of_windows(&after));
+    }
+}
+
+#[test]
+fn taking_out_what_is_not_there_changes_nothing() {
+    let before = "[agent]\r\n# One line end of Windows, one of others.\nmax_steps = 9\r\n";
+    check(before, "agent.compact_ratio", json!(null), before);
+    check(before, "tui.vim", json!(null), before);
+}
+
+#[test]
 fn a_new_value_gets_its_table() {
     check("", "agent.max_steps", json!(9), "[agent]\nmax_steps = 9\n");
     check(
