@@ -127,3 +127,29 @@ fn new_file_that_a_rewind_has_hidden_comes_again() {
     assert!(prompts[1].contains("Use tabs."), "{}", prompts[1]);
     assert!(prompts[2].contains("Use tabs."), "{}", prompts[2]);
 }
+
+#[test]
+fn change_that_a_rewind_has_hidden_is_reported_again() {
+    let (model, house) = answering(5);
+    house.files("//- AGENTS.md\nUse tabs.\nBe brief.\n");
+    let session = run(&house, &[], "One.").expect(0, "completed").pid();
+    house.files("//- AGENTS.md\nUse blanks.\nBe brief.\n");
+    run(&house, &["-s", &session], "Two.").expect(0, "completed");
+    let _ = house
+        .reasonix(&["rewind", &session, "1", "--conversation"])
+        .expect_code(0);
+    run(&house, &["-s", &session], "Three.").expect(0, "completed");
+    // This one hides nothing of what was reported.
+    run(&house, &["-s", &session], "Four.").expect(0, "completed");
+    let _ = house
+        .reasonix(&["rewind", &session, "3", "--conversation"])
+        .expect_code(0);
+    run(&house, &["-s", &session], "Five.").expect(0, "completed");
+    let prompts = prompts(&model);
+    for reported in [&prompts[1], &prompts[2]] {
+        assert!(reported.contains("+Use blanks."), "{reported}");
+    }
+    for silent in [&prompts[3], &prompts[4]] {
+        assert!(!silent.contains("AGENTS.md"), "{silent}");
+    }
+}

@@ -47,6 +47,11 @@ pub trait ToolMemory: Any + Send + Sync {
         let _ = files;
     }
 
+    /// The model knows these files, the oldest first, and no others: a rewind has changed the conversation.
+    fn replace_known_files(&self, files: &[KnownState]) {
+        let _ = files;
+    }
+
     /// Whether the model knows this file: it has read or written it, or was given it.
     fn knows(&self, path: &str) -> bool {
         let _ = path;

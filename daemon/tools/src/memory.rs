@@ -274,6 +274,11 @@ impl ToolMemory for Memory {
         self.note_logged(files);
     }
 
+    fn replace_known_files(&self, files: &[KnownState]) {
+        self.kept().read.clear();
+        self.note_logged(files);
+    }
+
     fn knows(&self, path: &str) -> bool {
         self.kept().read.contains_key(Path::new(path))
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use contract::KnownState;
-use proto::record::{FileState, KnownFile, PromptReferences, ReportedFile};
+use proto::record::{FileState, KnownFile, PromptReferences, ReportedFile, RewoundFile};
 use proto::{Body, CallId, PromptId, Record, Seq};
 
 /// See the module.
@@ -78,7 +78,16 @@ impl Knowledge {
                     self.insert(record.seq, file);
                 }
             }
+            Body::SessionRewound(rewound) => self.note_rewound(record.seq, &rewound.files),
             _ => {}
+        }
+    }
+
+    /// Notes what a rewind, whose record this is, has left at paths.
+    pub fn note_rewound(&mut self, seq: Seq, files: &[RewoundFile]) {
+        for file in files {
+            let left = (seq, file.after.clone());
+            self.left.insert(file.path.clone(), left);
         }
     }
 

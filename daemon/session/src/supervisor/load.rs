@@ -16,9 +16,9 @@ use turn::{Facts, RecoverPolicy};
 
 use crate::actor::handle::SessionHandle;
 use crate::actor::{Actor, Inbox};
-use crate::assembly::file_knowledge::Knowledge;
+use crate::assembly::known_files::KnownFilesFold;
 use crate::assembly::setup::Assembly;
-use crate::context::prefix::{FrozenPrefix, SharedTexts, known_files};
+use crate::context::prefix::{FrozenPrefix, SharedTexts};
 use crate::journal::catalog_feed::CatalogFeed;
 use crate::journal::elements::{self, ElementAt};
 use crate::journal::{Broken, Cause, Closed};
@@ -103,7 +103,10 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
     let syncer = services.assembly.syncer();
     let opened = LogFile::open_with(&dir, syncer, &mut |raw| fold.take(raw));
     let opened = opened.map_err(|error| unreadable(session, &store::reason(&error)))?;
-    let (Some(_), Some(prefix)) = (&fold.facts.created, fold.prefix) else {
+    let upto = opened.index.last();
+    let shown = fold.facts.shown_upto(upto);
+    let known = fold.known.shown(&shown);
+    let (Some(_), Some(prefix)) = (&fold.facts.created, fold.known.prefix) else {
         return Err(unreadable(session, "its first record is missing"));
     };
     let repair = opened.repair.map(|repair| {
@@ -114,8 +117,6 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
             repair.why
         )
     });
-    let upto = opened.index.last();
-    let shown = fold.facts.shown_upto(upto);
     let trouble = opened.disk_failure;
     let refused = opened.read_only.map(|reason| match trouble {
         Some(trouble) => Closed::by_disk(reason, Some(Broken { upto, trouble })),
@@ -123,7 +124,6 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
     });
     // A record that this build cannot read may matter: look, but do not touch.
     let strange = fold.strange.map(|reason| Closed::new(Cause::Log, reason));
-    let known = fold.known.shown(&shown, prefix.known_files());
     Ok(SessionLog {
         file: opened.file,
         index: opened.index,
@@ -142,24 +142,18 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
 #[derive(Default)]
 struct Fold {
     facts: Facts,
-    /// As the newest reset left it.
-    prefix: Option<FrozenPrefix>,
+    known: KnownFilesFold,
     /// Why a line is not readable by this build, if one is not.
     strange: Option<String>,
     elements: Vec<(Seq, Vec<ElementAt>)>,
-    known: Knowledge,
     missed: Option<AwaySummary>,
 }
 
 impl Fold {
     fn take(&mut self, raw: &RawRecord<'_>) {
-        if let Some(own) = raw.own
-            && self.prefix.is_none()
-        {
-            self.prefix = FrozenPrefix::read(own.get());
-        }
+        self.known.take_line(raw);
         if raw.kind == "cache.reset" {
-            self.take_reset(raw);
+            self.elements.push((raw.seq, elements::elements(raw)));
         }
         match raw.record() {
             Ok(record) => self.apply(&record, raw),
@@ -167,21 +161,6 @@ impl Fold {
                 self.strange = Some(format!("record {} is not readable: {error}", raw.seq));
             }
         }
-    }
-
-    /// Who is asked from a reset on is asked with another prefix.
-    fn take_reset(&mut self, raw: &RawRecord<'_>) {
-        if let Some(frozen) = &mut self.prefix
-            && let Some(before) = elements::update_prefix(raw, &mut frozen.prefix, &mut frozen.text)
-        {
-            // Of these files the model knows what the new prefix says.
-            let (before, after) = (known_files(&before), frozen.known_files());
-            let replaced = before.iter().filter(|file| !after.contains(file));
-            let new = after.iter().filter(|file| !before.contains(file));
-            let changed = replaced.chain(new).map(|known| &known.file.path);
-            self.known.forget(changed);
-        }
-        self.elements.push((raw.seq, elements::elements(raw)));
     }
 
     fn apply(&mut self, record: &Record, raw: &RawRecord<'_>) {

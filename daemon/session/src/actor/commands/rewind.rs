@@ -17,12 +17,14 @@ use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
+use crate::assembly::known_files::known_after_rewind;
 use crate::calls::call::CallEnvironment;
 use crate::context::first_message;
 use crate::history::rewind_aim::{RewindTarget, aim};
 use crate::tasks::{blocking, panicked};
 use checkpoint::Checkpoint;
 use checkpoint::{FileHistory, InterruptedRewinds};
+use contract::KnownState;
 
 /// The actor's answer to a request to go back.
 pub enum Begun {
@@ -65,6 +67,8 @@ pub struct Rewound {
     record: SessionRewound,
     /// The text before the words of a first message, should the next one be that.
     context: String,
+    /// The files that the model knows in the conversation that is shown then; `None`: that does not change.
+    known: Option<Vec<KnownState>>,
     output: RewindOutput,
     reply: Reply<RewindOutput>,
 }
@@ -168,6 +172,7 @@ impl Actor {
         let Rewound {
             record,
             context,
+            known,
             mut output,
             reply,
         } = rewound;
@@ -179,8 +184,10 @@ impl Actor {
             // Taken only by a message that is the first again.
             self.machine.set_context(context);
         }
-        if record.shown.is_some() {
-            self.calls.call_environment().instructions.after_rewind();
+        if let Some(known) = known {
+            let call_environment = self.calls.call_environment();
+            call_environment.instructions.after_rewind();
+            call_environment.memory.replace_known_files(&known);
         }
         let seq = self.machine.facts().seq.next();
         output.seq = Some(seq);
@@ -344,15 +351,24 @@ impl Going {
             by: self.by.clone(),
             request_id: self.params.request_id,
         };
+        // Before anything is told to the actor: it cannot fail any more then.
+        let dir = self.call_environment.keeper.dir();
+        let known = record.shown.is_some();
+        let known = known
+            .then(|| known_after_rewind(dir, &record))
+            .transpose()?;
         waiting.reported = true;
         let sent = waiting.happened.send(Happened::Rewound(Box::new(Rewound {
             record,
             context: self.context(),
+            known,
             output,
             reply,
         })));
         sent.map_err(|_| unwritten())?;
         let answer = tokio::runtime::Handle::current().block_on(answer);
+        // Later changes can be shown.
+        self.call_environment.memory.read_missing_contents();
         answer.map_err(|_| unwritten())?
     }
 
