@@ -15,6 +15,7 @@ use proto::params::session::{
 };
 use proto::state::{OnAsk, State};
 use proto::{Body, Pid, RequestId};
+use rustix::process::Signal as OsSignal;
 use serde_json::json;
 use testkit::Script;
 use testkit::model::{Answer, Gate, Model, Place, Request};
@@ -366,4 +367,28 @@ async fn interrupts_at_any_moment_leave_a_conversation_that_is_accepted() {
         .into_iter()
         .filter(|result| result.status == CallStatus::Interrupted);
     assert!(cut.count() > 0, "some calls were cut off");
+}
+
+#[test]
+fn run_whose_prompt_waits_takes_it_back_when_it_is_stopped_and_leaves_the_turn_of_others() {
+    for (signal, code) in [(OsSignal::INT, 130), (OsSignal::TERM, 143)] {
+        let gate = Gate::new();
+        let first = Answer::text("First.").held(Place::Before, &gate);
+        let model = Model::start([first]);
+        let house = house(&model);
+        let running = house.start(&["run", "--name", "shared", "One."]);
+        until("the first request", || gate.is_reached().then_some(()));
+        let waiting = house.start(&["run", "-s", "shared", "Two."]);
+        until("the second prompt", || {
+            let queue = house.reasonix(&["queue", "shared"]).expect_code(0);
+            queue.out.contains("Two.").then_some(())
+        });
+        waiting.signal(signal);
+        let stopped = waiting.done().expect_code(code);
+        assert!(stopped.err.contains("removed"), "{stopped:?}");
+        gate.open();
+        let done = running.done().expect_code(0);
+        assert_eq!(done.out, "First.\n");
+        assert_eq!(model.count(), 1, "the second prompt is not sent");
+    }
 }

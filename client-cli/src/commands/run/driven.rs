@@ -8,9 +8,9 @@ use std::pin::Pin;
 
 use client::{Client, DecodedEvent, Follow, FollowFrom, Start};
 use proto::live::Live;
-use proto::methods::{SessionInterrupt, SessionUnqueue};
+use proto::methods::SessionInterrupt;
 use proto::params::interaction::Interaction;
-use proto::params::session::{OneParams, UnqueueParams, When};
+use proto::params::session::{OneParams, When};
 use proto::state::OnAsk;
 use proto::{Body, InteractionId, PromptId, Seq, SessionId};
 use serde_json::{Value, json};
@@ -268,25 +268,7 @@ impl Driven {
             report.left(left(code));
             self.code = Some(code);
         }
-        let client = self.run.client.clone();
-        let session = self.run.session.to_string();
-        let waiting = self.run.waiting.clone();
-        let interrupt = self.run.turn.is_some() || self.calling.is_some();
-        tokio::spawn(async move {
-            for prompt_id in waiting {
-                let session = session.clone();
-                let params = UnqueueParams { session, prompt_id };
-                // One that has started meanwhile is interrupted below.
-                let _ = client.call::<SessionUnqueue>(&params).await;
-            }
-            if interrupt
-                && let Err(error) = client
-                    .call::<SessionInterrupt>(&OneParams { session })
-                    .await
-            {
-                exit::tell(&error.into(), false);
-            }
-        });
+        drop(self.run.stop(self.calling.is_some()));
     }
 
     /// Takes an event.

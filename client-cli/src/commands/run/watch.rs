@@ -5,10 +5,11 @@ use std::time::Duration;
 use client::transcript::words;
 use client::{Client, Content, DecodedEvent, Follow, FollowEvent, FollowUpdate};
 use proto::live::Live;
-use proto::methods::SessionInterrupt;
-use proto::params::session::OneParams;
+use proto::methods::{SessionInterrupt, SessionUnqueue};
+use proto::params::session::{OneParams, UnqueueParams};
 use proto::state::OnAsk;
 use proto::{Body, PromptId, Seq, SessionId};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::goal::{GoalEvent, GoalRun};
@@ -118,7 +119,9 @@ impl Run {
     ) -> Result<u8, Error> {
         // The daemon ends the turn when its time is up. Should it not, we do not wait for ever.
         let mut leaving = InterruptState::new(self.ephemeral);
-        leaving.limit = limit_of_turn(timeout);
+        if self.goal.is_some() {
+            leaving.limit = limit_of_turn(timeout);
+        }
         let mut log_change = LogChange::default();
         follow.wait_while_unwritable(UNWRITABLE_TIMEOUT);
         self.agents.start(&self.client, follow.attached().pid);
@@ -128,11 +131,12 @@ impl Run {
                     if self.is_our_end(&event) && ended::lacks_outcome(&event) {
                         *event = ended::with_outcome(&self.client, &self.session.to_string(), &event).await?;
                     }
-                    let restarts = report.restarts;
+                    let (restarts, turn) = (report.restarts, self.turn);
                     if let Some(code) = self.take(*event, report)? {
                         return Ok(leaving.code(code));
                     }
-                    if report.restarts > restarts && leaving.limit.is_none_or(|(_, code)| code == exit::TIMEOUT) {
+                    let begins = self.turn.is_some() && self.turn != turn;
+                    if (begins || report.restarts > restarts) && leaving.limit.is_none_or(|(_, code)| code == exit::TIMEOUT) {
                         leaving.limit = limit_of_turn(timeout);
                     }
                 },
@@ -144,15 +148,14 @@ impl Run {
                 },
                 arrived = heard(signals, early) => match leaving.take(arrived, report) {
                     Some(code) => return Ok(code),
-                    None => self.interrupt(),
+                    None => drop(self.stop(false)),
                 },
                 code = reached(leaving.limit) => {
-                    self.interrupt();
+                    // Let the requests be answered before we leave.
+                    let _ = tokio::time::timeout(TWICE, self.stop(false)).await;
                     if let Some(code) = self.ended {
                         return Ok(code);
                     }
-                    // Let the request leave before we do.
-                    tokio::task::yield_now().await;
                     report.left(left(code));
                     return Ok(code);
                 }
@@ -189,17 +192,28 @@ impl Run {
         followed
     }
 
-    /// Asks for the turn's end; that it came is an event.
-    pub(super) fn interrupt(&self) {
+    /// Takes back the prompts of this run that wait, and interrupts the turn that runs for it: another client's turn goes on.
+    /// What comes of it are events. `is_calling`: a prompt is on its way.
+    pub(super) fn stop(&self, is_calling: bool) -> JoinHandle<()> {
         let client = self.client.clone();
-        let params = OneParams {
-            session: self.session.to_string(),
-        };
+        let session = self.session.to_string();
+        let mut waiting = self.waiting.clone();
+        // The interrupt ends the wait of a restart.
+        waiting.retain(|prompt| self.restart != Some(*prompt));
+        let runs = self.turn.is_some() || self.ended.is_some() || self.goal.is_some();
+        let mut interrupts = runs || self.restart.is_some() || is_calling;
         tokio::spawn(async move {
-            if let Err(error) = client.call::<SessionInterrupt>(&params).await {
+            for prompt_id in waiting {
+                let session = session.clone();
+                let params = UnqueueParams { session, prompt_id };
+                // It has started meanwhile.
+                interrupts |= client.call::<SessionUnqueue>(&params).await.is_err();
+            }
+            let params = OneParams { session };
+            if interrupts && let Err(error) = client.call::<SessionInterrupt>(&params).await {
                 exit::tell(&error.into(), false);
             }
-        });
+        })
     }
 
     /// Whether an event ends the run or a turn of it, whatever it says.
