@@ -6,7 +6,6 @@ pub(crate) mod file_knowledge;
 pub(crate) mod goals;
 pub(crate) mod guards;
 pub(crate) mod key_keeper;
-pub(crate) mod known_files;
 pub(crate) mod memory_settings;
 pub(crate) mod names;
 pub(crate) mod options;

@@ -16,8 +16,8 @@ use turn::{Facts, RecoverPolicy};
 
 use crate::actor::handle::SessionHandle;
 use crate::actor::{Actor, Inbox};
-use crate::assembly::known_files::KnownFilesFold;
 use crate::assembly::setup::Assembly;
+use crate::context::known_files::KnownFilesFold;
 use crate::context::prefix::{FrozenPrefix, SharedTexts};
 use crate::journal::catalog_feed::CatalogFeed;
 use crate::journal::elements::{self, ElementAt};
