@@ -33,8 +33,8 @@ pub use report::RunResult;
 
 /// Run one prompt without a terminal and print the answer.
 ///
-/// Progress goes to standard error. Standard input is added to the prompt if it is a pipe or a file, or if `-` is
-/// given.
+/// Progress goes to standard error. Standard input is added to the prompt if it is a file, or a pipe that has something
+/// within 0.3 seconds; with `-` it is waited for.
 ///
 /// A prompt that starts with `/` runs a custom command: `reasonix run "/review"`; `reasonix commands` lists them.
 ///

@@ -93,7 +93,6 @@ client::catalog! {
     PromptRemoved = "· the prompt was removed from the queue before it started", "· 该提示词在开始之前已从队列中移除";
     NoPrompt = "no prompt given", "没有给出提示词";
     StdinEmpty = "· standard input is open but empty: continuing without it (`-` waits for it)", "· 标准输入已打开但没有内容：不等它，直接继续（用 `-` 可等待）";
-    StdinStopped = "! standard input stopped before its end: continuing with the part that came (`-` waits)", "! 标准输入没有结束就停住了：用已收到的部分继续（用 `-` 可等待）";
     DoStdin = "read standard input", "读取标准输入";
     StdinLong = "standard input has more than {0} MiB", "标准输入超过 {0} MiB";
     StdinLongHint = "put it in a file and name the file in the prompt", "请放入文件，并在提示词中写明文件名";

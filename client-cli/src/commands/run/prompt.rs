@@ -16,8 +16,8 @@ use crate::{output, reach};
 /// How long an open pipe may be silent at first, if there is a prompt without it.
 const FIRST_MAX: Duration = Duration::from_millis(300);
 
-/// How long it may be silent if it is the prompt, or has begun.
-const SILENCE_MAX: Duration = Duration::from_secs(10);
+/// How long it may be silent at first if it is the prompt.
+const ONLY_MAX: Duration = Duration::from_secs(10);
 
 /// The prompt of this command line. `hint`: what to say if there is none.
 pub fn gather(words: &[String], hint: &str) -> Result<Prompt, Error> {
@@ -34,7 +34,7 @@ pub fn gather(words: &[String], hint: &str) -> Result<Prompt, Error> {
     } else if input.is_terminal() {
         return join(&typed, None, hint);
     } else if typed.trim().is_empty() {
-        Some(SILENCE_MAX)
+        Some(ONLY_MAX)
     } else {
         Some(FIRST_MAX)
     };
@@ -126,7 +126,8 @@ fn join(typed: &str, piped: Option<String>, hint: &str) -> Result<Prompt, Error>
     Ok(prompt)
 }
 
-/// Reads to the end. `first`: how long the first byte may take; absent: everything may take for ever.
+/// Reads to the end. `first`: how long the first byte may take; absent: for ever, as what follows it may. A part of what a
+/// program writes would be asked about as if it were all.
 fn read(
     fd: &impl AsFd,
     mut input: impl Read,
@@ -137,12 +138,8 @@ fn read(
     let mut patience = first;
     loop {
         if !ready(fd, patience)? {
-            if bytes.is_empty() {
-                output::progress(say!(Msg::StdinEmpty));
-                return Ok(None);
-            }
-            output::progress(say!(Msg::StdinStopped));
-            break;
+            output::progress(say!(Msg::StdinEmpty));
+            return Ok(None);
         }
         match input.read(&mut buffer) {
             Ok(0) => break,
@@ -156,7 +153,7 @@ fn read(
                 say!(Msg::StdinLongHint),
             ));
         }
-        patience = first.map(|_| SILENCE_MAX);
+        patience = None;
     }
     String::from_utf8(bytes)
         .map(Some)

@@ -50,6 +50,34 @@ fn a_pipe_is_read_to_its_end() {
     assert_eq!(read_pipe(input, SOON).unwrap(), Some("all of it".into()));
 }
 
+/// Parts of an input after each of which its pipe is silent.
+struct Parts(PipeReader, Vec<&'static [u8]>);
+
+impl Read for Parts {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.1.is_empty() {
+            return Ok(0);
+        }
+        let part = self.1.remove(0);
+        buffer[..part.len()].copy_from_slice(part);
+        if part == b"begin" {
+            self.0.read_exact(&mut [0])?;
+        }
+        Ok(part.len())
+    }
+}
+
+#[test]
+fn input_that_has_begun_is_read_to_its_end() {
+    let (input, mut output) = pipe().unwrap();
+    let silent = input.try_clone().unwrap();
+    output.write_all(b".").unwrap();
+    let parts = Parts(input, vec![b"begin", b" and end"]);
+    let read = read(&silent, parts, Some(Duration::from_secs(5))).unwrap();
+    assert_eq!(read, Some("begin and end".into()));
+    drop(output);
+}
+
 #[test]
 fn closed_pipe_without_data_is_empty_input() {
     let (input, output) = pipe().unwrap();
