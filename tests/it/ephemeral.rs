@@ -161,3 +161,41 @@ fn daemon_start_deletes_ended_ephemeral_sessions_and_stale_markers() {
     });
     nothing(&house);
 }
+
+#[test]
+fn fork_of_a_run_is_headless_and_an_ephemeral_one_goes_after_its_client_was_killed() {
+    let script = Script::new().says("One.").runs(&Gate::command("gate"));
+    let house = House::playing(&script.says("Two.").says("Three."));
+    house.settings("[internal]\nevict_minutes = 0.15\n");
+    house.daemon();
+    let _ = house
+        .reasonix(&["run", "--name", "origin", "x"])
+        .expect_code(0);
+    let gate = Gate::new(&house, "gate");
+    let forked = [
+        "run",
+        "-s",
+        "origin",
+        "--fork",
+        "--ephemeral",
+        "--on-ask",
+        "allow",
+        "y",
+    ];
+    let running = house.start(&forked);
+    gate.wait();
+    let kinds = || -> Vec<String> {
+        let listed = house.reasonix(&["ls", "--json"]).expect_code(0);
+        let listed: Vec<serde_json::Value> =
+            serde_json::from_str(&listed.out).expect("a list of sessions");
+        let kind = |session: &serde_json::Value| session["kind"].as_str().map(str::to_owned);
+        listed.iter().filter_map(kind).collect()
+    };
+    assert_eq!(kinds(), ["headless", "headless"]);
+    running.signal(Signal::KILL);
+    let _ = running.done();
+    gate.open();
+    until("the fork to be deleted", || {
+        (kinds().len() == 1).then_some(())
+    });
+}

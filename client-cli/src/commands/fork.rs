@@ -30,6 +30,7 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("fork").await?;
     let params = ForkParams {
+        kind: None,
         ephemeral: false,
         session: args.session,
         fork: SessionId::new(),

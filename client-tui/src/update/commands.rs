@@ -202,6 +202,7 @@ fn servers(model: &mut Model, arguments: &str) -> Vec<Effect> {
 
 fn fork(session: String, name: &str) -> Vec<Effect> {
     called(Call::Fork(ForkParams {
+        kind: None,
         ephemeral: false,
         session,
         fork: SessionId::new(),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::hook::HookEvent;
 use crate::params::forecast::Forecast;
 use crate::record::RewoundFile;
+use crate::state::Kind;
 use crate::words::words;
 use crate::{Pid, RequestId, Seq, SessionId, Stamp};
 
@@ -20,6 +21,9 @@ pub struct ForkParams {
     pub at_turn: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Absent: `interactive`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
     /// As in `session.create`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ephemeral: bool,

@@ -130,6 +130,7 @@ impl Attached {
 
     pub(super) async fn fork(&mut self, name: Option<String>) -> Result<(), Error> {
         let params = ForkParams {
+            kind: None,
             ephemeral: false,
             session: self.session.clone(),
             fork: SessionId::new(),

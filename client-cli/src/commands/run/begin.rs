@@ -237,6 +237,7 @@ async fn fork(
         fork,
         at_turn: None,
         name: None,
+        kind: Some(Kind::Headless),
     };
     client.call::<SessionFork>(&params).await?;
     Ok(client.session(&fork.to_string()).await?)

@@ -321,7 +321,7 @@ fn first_record(
     let options = SessionOptions {
         model: origin.options.model.clone(),
         effort: origin.options.effort.clone(),
-        kind: Some(Kind::Interactive),
+        kind: Some(params.kind.unwrap_or(Kind::Interactive)),
         name: params.name.clone(),
         labels: None,
         ..source.facts.options.clone()

@@ -163,6 +163,7 @@ async fn a_fork_outlives_its_origin() {
     let world = World::new(TALK);
     let origin = world.begin("mark it").await;
     let fork = ForkParams {
+        kind: None,
         ephemeral: false,
         session: origin.clone(),
         fork: SessionId::new(),

@@ -20,6 +20,7 @@ const TALK: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments"
 
 fn request(session: &str, at_turn: Option<u64>) -> ForkParams {
     ForkParams {
+        kind: None,
         ephemeral: false,
         session: session.into(),
         fork: SessionId::new(),
