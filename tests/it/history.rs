@@ -286,6 +286,29 @@ fn pruning_needs_a_number_of_days_and_takes_only_what_is_older() {
 }
 
 #[test]
+fn damaged_log_is_not_exported_as_if_it_were_whole() {
+    let (house, one, _) = two_sessions();
+    house.stop_daemon();
+    for session in std::fs::read_dir(house.home().join("sessions")).expect("sessions") {
+        let log = session.expect("a session").path().join("log.jsonl");
+        let mut bytes = std::fs::read(&log).expect("a log");
+        let place = bytes.len() / 2;
+        bytes[place] ^= 1;
+        std::fs::write(&log, bytes).expect("a damaged log");
+    }
+    house.daemon();
+    let file = house.project().join("page.md");
+    let to_file = ["-o", file.to_str().expect("a path")];
+    for rest in [&[][..], &["--format", "jsonl"], &to_file] {
+        let arguments = [&["export", one.as_str()], rest].concat();
+        let done = house.reasonix(&arguments).expect_code(1);
+        assert_eq!(done.out, "");
+        assert!(done.err.contains("is damaged after record"), "{done:?}");
+    }
+    assert!(!file.exists());
+}
+
+#[test]
 fn an_export_contains_the_conversation_and_the_events() {
     let (house, one, _) = two_sessions();
     let mut raw = house.raw_as(Role::Watch);

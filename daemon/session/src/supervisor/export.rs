@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use proto::params::history::{ExportFormat, ExportParams};
 use proto::params::session::PieceOutput;
-use proto::{ErrorName, Failure, Pid, Record, SessionId};
+use proto::{ErrorName, Failure, Pid, Record, Seq, SessionId};
+use store::log::LogScan;
 use tokio::sync::Semaphore;
 use turn::Facts;
 
@@ -155,7 +156,7 @@ fn written_out(log: &Log, format: ExportFormat) -> Result<String, Failure> {
     match format {
         ExportFormat::Markdown => {
             let (mut facts, mut records) = (Facts::default(), Vec::<Record>::new());
-            log.read(
+            let scan = log.read(
                 |_| true,
                 |record, _| {
                     facts.apply(record);
@@ -164,11 +165,12 @@ fn written_out(log: &Log, format: ExportFormat) -> Result<String, Failure> {
                     }
                 },
             )?;
+            whole(&scan)?;
             Ok(markdown::render(&facts, &records))
         }
         ExportFormat::Jsonl => {
             let (mut pid, mut text) = (Pid(0), String::new());
-            log.read_raw(|raw| {
+            let scan = log.read_raw(|raw| {
                 if let Ok(proto::Body::SessionCreated(created)) =
                     raw.record().map(|record| record.body)
                 {
@@ -185,9 +187,30 @@ fn written_out(log: &Log, format: ExportFormat) -> Result<String, Failure> {
                 text.push_str(&event);
                 text.push('\n');
             })?;
+            whole(&scan)?;
             Ok(text)
         }
     }
+}
+
+/// A part must not pass for the session.
+///
+/// # Errors
+/// The log is damaged.
+fn whole(scan: &LogScan) -> Result<(), Failure> {
+    // Records at the end that nobody was promised may be cut, but never the first one.
+    let is_damaged = scan.damaged() || scan.last == Seq(0);
+    let Some(why) = scan.invalid.as_ref().filter(|_| is_damaged) else {
+        return Ok(());
+    };
+    Err(Failure::new(
+        ErrorName::Storage,
+        format!(
+            "The log is damaged after record {}: {why}. Nothing was exported.",
+            scan.last
+        ),
+        "`reasonix logs SESSION` prints what can be read of it.",
+    ))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use proto::params::session as p;
 use proto::{Body, ErrorName, Failure, Record, Seq, SessionId};
 use store::format::RawRecord;
 use store::home::Home;
+use store::log::LogScan;
 use turn::Facts;
 
 use crate::actor::commands::inspection::Files;
@@ -164,12 +165,12 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Reads the records of the kinds that are wanted, in order. Blocks.
+    /// Reads the records of the kinds that are wanted, in order, to the first line that is damaged. Blocks.
     pub(crate) fn read(
         &self,
         wanted: impl Fn(&str) -> bool,
         mut take: impl FnMut(&Record, &RawRecord<'_>),
-    ) -> Result<(), Failure> {
+    ) -> Result<LogScan, Failure> {
         let mut strange = None;
         let read = store::log::read(&self.home.session_dir(self.session), &mut |raw| {
             if raw.seq > self.upto || strange.is_some() || !wanted(&raw.kind) {
@@ -182,21 +183,23 @@ impl Log {
                 }
             }
         });
-        read.map_err(|error| storage(store::reason(&error)))?;
-        strange.map_or(Ok(()), |reason| Err(storage(reason)))
+        let scan = read.map_err(|error| storage(store::reason(&error)))?;
+        strange.map_or(Ok(scan), |reason| Err(storage(reason)))
     }
 }
 
 impl Log {
-    /// Reads all records as they are, in order. Blocks.
-    pub(crate) fn read_raw(&self, mut take: impl FnMut(&RawRecord<'_>)) -> Result<(), Failure> {
+    /// Reads all records as they are, in order, to the first line that is damaged. Blocks.
+    pub(crate) fn read_raw(
+        &self,
+        mut take: impl FnMut(&RawRecord<'_>),
+    ) -> Result<LogScan, Failure> {
         let read = store::log::read(&self.home.session_dir(self.session), &mut |raw| {
             if raw.seq <= self.upto {
                 take(raw);
             }
         });
-        read.map(drop)
-            .map_err(|error| storage(store::reason(&error)))
+        read.map_err(|error| storage(store::reason(&error)))
     }
 }
 

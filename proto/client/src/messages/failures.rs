@@ -232,6 +232,8 @@ crate::catalog! {
     NotDeleted = "The session was not deleted: {0}: {1}", "会话未删除：{0}：{1}";
     NotDeletedHint = "Check whether the disk is full, read-only or missing, then delete the session again.", "请检查磁盘是否已满、只读或缺失，然后重新删除会话。";
     SessionNotDeleted = "Session {0} {1}, so it was not deleted.", "会话 {0} {1}，因此没有删除。";
+    ExportDamaged = "The log is damaged after record {0}: {1}. Nothing was exported.", "日志在第 {0} 条记录之后已损坏：{1}。没有导出任何内容。";
+    ExportDamagedHint = "`reasonix logs SESSION` prints what can be read of it.", "`reasonix logs SESSION` 会打印其中可读的部分。";
     ExportTooLarge = "The log has {0} bytes, more than the {1} that can be exported at once.", "日志有 {0} 字节，超过一次可导出的 {1} 字节。";
     ExportTooLargeHint = "Print the same events with `reasonix logs --json`.", "用 `reasonix logs --json` 可输出相同的事件。";
     ForkExists = "A session with this id already exists and is not this fork.", "已有此编号的会话，但它不是这个副本。";
