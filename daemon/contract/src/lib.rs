@@ -49,4 +49,4 @@ pub use tool::{
     SkillLibrary, Tool, Touch, UserShell,
 };
 pub use tool_set::ToolSet;
-pub use tool_spec::{ArgumentUse, Family, ToolDeclaration, ToolSpec};
+pub use tool_spec::{ArgumentUse, Family, ToolDeclaration, ToolSpec, is_server_tool};

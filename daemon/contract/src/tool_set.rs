@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proto::item::ToolKind;
 
 use crate::tool::Tool;
-use crate::tool_spec::ToolSpec;
+use crate::tool_spec::{ToolDeclaration, ToolSpec, is_server_tool};
 
 /// Tools by name, sorted. Cheap to clone: sessions with the same tools share one set.
 #[derive(Clone)]
@@ -15,21 +15,31 @@ pub struct ToolSet(Arc<Inner>);
 
 struct Inner {
     tools: Vec<Arc<dyn Tool>>,
-    /// Tools that the session was created with and that this build does not have.
+    /// Tools that the session was created with and that there are not now.
     missing: BTreeSet<String>,
+    /// Those of them that their MCP server has, with another definition than the session was told.
+    redefined: BTreeSet<String>,
 }
 
 impl ToolSet {
     /// Of several tools with one name, the first counts.
     #[must_use]
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
-        Self::build(tools, BTreeSet::new())
+        Self::build(tools, BTreeSet::new(), BTreeSet::new())
     }
 
-    fn build(mut tools: Vec<Arc<dyn Tool>>, missing: BTreeSet<String>) -> Self {
+    fn build(
+        mut tools: Vec<Arc<dyn Tool>>,
+        missing: BTreeSet<String>,
+        redefined: BTreeSet<String>,
+    ) -> Self {
         tools.sort_by(|a, b| a.spec().name.cmp(&b.spec().name));
         tools.dedup_by(|later, first| later.spec().name == first.spec().name);
-        Self(Arc::new(Inner { tools, missing }))
+        Self(Arc::new(Inner {
+            tools,
+            missing,
+            redefined,
+        }))
     }
 
     /// The tool of this name.
@@ -77,13 +87,42 @@ impl ToolSet {
             names.iter().any(|known| known == name)
         });
         let missing = names.iter().filter(|name| self.get(name).is_none());
-        Self::build(tools.cloned().collect(), missing.cloned().collect())
+        Self::build(
+            tools.cloned().collect(),
+            missing.cloned().collect(),
+            BTreeSet::new(),
+        )
     }
 
-    /// Whether the session was created with a tool of this name that this build does not have.
+    /// Without the tools of MCP servers that are defined otherwise than a prefix declares them: what was judged by the former
+    /// definition must not get to another one. They are missing, and known as redefined.
+    #[must_use]
+    pub fn without_redefined(&self, declared: &[ToolDeclaration]) -> Self {
+        let is_redefined = |tool: &&Arc<dyn Tool>| {
+            let spec = tool.spec();
+            let told = declared.iter().find(|told| told.name == spec.name);
+            is_server_tool(&spec.name) && told.is_some_and(|told| *told != spec.declaration())
+        };
+        let redefined = self.iter().filter(is_redefined);
+        let redefined: BTreeSet<_> = redefined.map(|tool| tool.spec().name.to_string()).collect();
+        if redefined.is_empty() {
+            return self.clone();
+        }
+        let tools = self.iter().filter(|tool| !is_redefined(tool));
+        let missing = self.0.missing.union(&redefined).cloned().collect();
+        Self::build(tools.cloned().collect(), missing, redefined)
+    }
+
+    /// Whether the session was created with a tool of this name that there is not now.
     #[must_use]
     pub fn is_missing(&self, name: &str) -> bool {
         self.0.missing.contains(name)
+    }
+
+    /// Whether it is missing because its MCP server has defined it otherwise since the session was told of it.
+    #[must_use]
+    pub fn is_redefined(&self, name: &str) -> bool {
+        self.0.redefined.contains(name)
     }
 }
 

@@ -15,6 +15,12 @@ pub struct ToolDeclaration {
     pub schema: Arc<Value>,
 }
 
+/// Whether a tool of this name is of an MCP server.
+#[must_use]
+pub fn is_server_tool(name: &str) -> bool {
+    name.starts_with("mcp__")
+}
+
 /// Everything about a tool that its calls do not change: what the model reads, what policy judges by, what clients show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {

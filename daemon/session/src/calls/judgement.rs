@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use contract::{
     CallAction, Decision, EffectivePermissions, Family, Outcome, SandboxSpec, Spawn, Tool, ToolSet,
+    is_server_tool,
 };
 use policy::{Call, Context, Explanation, RuleSet, Subjects};
 use proto::params::interaction::NamedProgram;
@@ -131,6 +132,10 @@ impl<'a> Surroundings<'a> {
     /// The tool of this name.
     pub fn tool(&self, name: &str) -> Result<&'a Arc<dyn Tool>, UnjudgeableCall> {
         let unfit = || match self.tools.is_missing(name) {
+            true if self.tools.is_redefined(name) => {
+                UnjudgeableCall::RedefinedTool(name.to_owned())
+            }
+            true if is_server_tool(name) => UnjudgeableCall::MissingServerTool(name.to_owned()),
             true => UnjudgeableCall::MissingTool(name.to_owned()),
             false => UnjudgeableCall::NoTool {
                 name: name.to_owned(),

@@ -255,7 +255,8 @@ pub fn revive(
         .resume(as_now.as_ref().unwrap_or(&created));
     let profile = &mut setup.profile;
     let names = log.prefix.text.tool_names.as_ref();
-    profile.tools = profile.tools.restricted_to(names.unwrap_or(&created.tools));
+    let tools = profile.tools.restricted_to(names.unwrap_or(&created.tools));
+    profile.tools = tools.without_redefined(&log.prefix.text.tools);
     let recover = setup.recover;
     let mut env = created.env.clone();
     env.extend(before.env);

@@ -188,6 +188,8 @@ crate::catalog! {
     RulesFixedHint = "Leave out `rules`, or create a new session with them.", "请去掉 `rules`，或用它们新建会话。";
     RulesBeyond = "Rules cannot be saved beyond the session here.", "这里无法在会话之外保存规则。";
     RulesBeyondHint = "Allow it for the session instead.", "请改为在本会话内允许。";
+    ServerToolMissing = "The MCP server does not have the tool `{0}` as this session knows it.", "MCP 服务器没有本会话所知的工具 `{0}`。";
+    ServerToolMissingHint = "`reasonix mcp list` shows its state; `/reload` gives the session the tools that there are.", "`reasonix mcp list` 会显示它的状态；`/reload` 会让会话用上现有的工具。";
     UnknownTool = "Unknown tool `{0}`.", "未知工具 `{0}`。";
     ToolsAre = "The tools are: {0}.", "工具有：{0}。";
     UnknownModel = "Unknown model `{0}`.", "未知模型 `{0}`。";

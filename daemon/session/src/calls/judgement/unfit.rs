@@ -11,6 +11,10 @@ pub enum UnjudgeableCall {
     NoTool { name: String, known: Vec<String> },
     /// The session was created with a tool of this name, and this version of the daemon does not have it.
     MissingTool(String),
+    /// The same, and it is one of an MCP server.
+    MissingServerTool(String),
+    /// Its MCP server has defined it otherwise since the session was told of it.
+    RedefinedTool(String),
     /// The arguments are none that the tool takes.
     Arguments(Box<Outcome>),
 }
@@ -56,6 +60,16 @@ impl From<UnjudgeableCall> for Outcome {
                 "This version of Reasonix no longer has the tool `{name}`, which this session was created with. Go on \
                  without it; a new session has the tools of this version."
             )),
+            UnjudgeableCall::MissingServerTool(name) => Self::refused(format!(
+                "There is no tool `{name}` now: the entry of its MCP server was changed or removed, or its project is not \
+                 trusted any more. Nothing was called. The user sees the state of the servers with `reasonix mcp list`, and \
+                 `/reload` gives this session the tools that there are."
+            )),
+            UnjudgeableCall::RedefinedTool(name) => Self::refused(format!(
+                "The MCP server has changed the definition of `{name}` since this session started. Nothing was called. \
+                 Sessions that start from now on have the new definition, as has this one after the user's `/reload`, and \
+                 the user is asked about it."
+            )),
             UnjudgeableCall::Arguments(outcome) => *outcome,
         }
     }
@@ -75,6 +89,15 @@ impl From<UnjudgeableCall> for Failure {
                 format!("This version of Reasonix no longer has the tool `{name}`."),
                 "Create a new session.",
             ),
+            UnjudgeableCall::MissingServerTool(name) | UnjudgeableCall::RedefinedTool(name) => {
+                Self::new(
+                    ErrorName::NotFound,
+                    format!(
+                        "The MCP server does not have the tool `{name}` as this session knows it."
+                    ),
+                    "`reasonix mcp list` shows its state; `/reload` gives the session the tools that there are.",
+                )
+            }
             UnjudgeableCall::Arguments(outcome) => Self::new(
                 ErrorName::InvalidParams,
                 outcome.text,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::{PrefixText, SKILL_TOOL, ToolDeclaration, ToolSet};
+use contract::{PrefixText, SKILL_TOOL, ToolDeclaration, ToolSet, is_server_tool};
 
 use crate::assembly::setup::ToolsNow;
 use crate::context::prefix::declared;
@@ -113,10 +113,6 @@ fn known(
     all.filter(|(tool, _)| is_server_tool(&tool.name))
         .map(|(tool, is_declared)| (tool.name.to_string(), (tool, is_declared)))
         .collect()
-}
-
-fn is_server_tool(name: &str) -> bool {
-    name.starts_with("mcp__")
 }
 
 /// Said where a session has a list of tools of its own, and servers have others.
