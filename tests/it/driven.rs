@@ -385,3 +385,12 @@ fn the_documented_python_program_drives_a_run() {
     assert_eq!(done.out, "One.\nTwo.\n", "{}", done.err);
     assert!(house.project().join("made").exists());
 }
+
+#[test]
+fn input_with_an_empty_prompt_alone_creates_no_session() {
+    let house = House::playing(&Script::new());
+    let input = "{\"kind\":\"prompt\",\"text\":\" \"}\n";
+    let done = house.reasonix_reading(&DRIVEN, input).expect_code(64);
+    assert!(done.out.contains("the prompt is empty"), "{done:?}");
+    assert_eq!(house.logs().len(), 0);
+}

@@ -149,7 +149,12 @@ fn parse(line: &[u8]) -> Result<InputCommand, BadLine> {
     };
     let wanted = match kind.as_str() {
         "prompt" => InputCommand::Prompt {
-            text: text(&mut members, "text")?,
+            text: match text(&mut members, "text")? {
+                text if text.trim().is_empty() => {
+                    return Err(BadLine::new("the prompt is empty", EXAMPLE));
+                }
+                text => text,
+            },
             steer: match members.remove("steer") {
                 None => false,
                 Some(Value::Bool(steer)) => steer,

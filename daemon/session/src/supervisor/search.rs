@@ -41,6 +41,9 @@ const START_AFTER: Duration = Duration::from_secs(2);
 /// Why the newest messages may be missing where nothing has failed.
 const BUSY: &str = "it is still taking in what was written last";
 
+/// Why hits may be missing while the catalog is made again.
+const UNLISTED: &str = "some sessions are not in the catalog yet";
+
 /// What the index answered.
 struct Indexed<T> {
     /// `None`: it is being built.
@@ -126,7 +129,10 @@ impl Supervisor {
                 ..SearchOutput::default()
             });
         };
+        let count = found.hits.len();
         let hits = self.with_sessions(found.hits).await?;
+        let unlisted = (hits.len() < count).then(|| UNLISTED.to_owned());
+        let behind = behind.or(unlisted);
         Ok(SearchOutput {
             complete: found.matches <= limit
                 && !found.has_too_many
