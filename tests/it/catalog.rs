@@ -6,7 +6,7 @@ use proto::Pid;
 use proto::hello::Role;
 use serde_json::{Value, json};
 use testkit::Script;
-use tests::{Done, House, until};
+use tests::{Done, House};
 
 /// A stopped house with three sessions in several states.
 fn stored() -> House {
@@ -289,28 +289,4 @@ fn a_home_that_takes_no_catalog_is_served_all_the_same() {
     fs::create_dir_all(house.home().join("reasonix.db/x")).expect("make a directory");
     house.daemon();
     assert_eq!(listings(&house), before);
-}
-
-#[test]
-fn search_right_after_the_catalog_was_lost_does_not_claim_to_be_complete() {
-    let house = stored();
-    house.daemon();
-    let search = || {
-        house
-            .reasonix(&["search", "--json", "three"])
-            .expect_code(0)
-            .json()
-    };
-    let all = until("the index", || {
-        let found = search();
-        (found["complete"] == true && !found["hits"].as_array()?.is_empty()).then_some(found)
-    });
-    for _ in 0..5 {
-        house.stop_daemon();
-        delete(&house);
-        house.daemon();
-        let found = search();
-        let claims = found["complete"] == true;
-        assert!(!claims || found["hits"] == all["hits"], "{found}");
-    }
 }
