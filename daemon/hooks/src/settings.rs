@@ -179,6 +179,8 @@ struct HookParser<'a> {
 
 impl HookParser<'_> {
     fn file(&mut self, text: &str) {
+        // Editors of Windows put a mark of the encoding first.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let file: Value = match serde_json::from_str(text) {
             Ok(file) => file,
             Err(error) => {

@@ -186,6 +186,8 @@ impl Servers {
     pub fn from_json(text: &str, file: &Path, scope: ConfigScope) -> Self {
         let mut found = Self::default();
         let place = file.display();
+        // Editors of Windows put a mark of the encoding first.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let entries = match serde_json::from_str::<Map<String, Value>>(text) {
             Ok(mut file) => match file.remove("mcpServers") {
                 Some(Value::Object(entries)) => entries,

@@ -55,6 +55,12 @@ fn both_forms_are_read_in_the_order_of_the_file() {
 }
 
 #[test]
+fn mark_of_the_encoding_at_the_start_of_a_file_is_ignored() {
+    let read = read("\u{feff}{\"hooks\": {\"Stop\": [{\"command\": \"one\"}]}}");
+    assert_eq!((read.hooks.len(), read.problem), (1, None));
+}
+
+#[test]
 fn a_malformed_file_has_no_hooks_and_one_problem() {
     for text in [
         "",

@@ -13,6 +13,13 @@ fn names(servers: &Servers) -> Vec<&str> {
 }
 
 #[test]
+fn mark_of_the_encoding_at_the_start_of_a_file_is_ignored() {
+    let found = read("\u{feff}{\"mcpServers\": {\"srv\": {\"command\": \"x\"}}}");
+    assert_eq!(names(&found), ["srv"]);
+    assert_eq!(found.problems, Vec::<String>::new());
+}
+
+#[test]
 fn a_bad_entry_is_dropped_with_its_reason_and_the_others_work() {
     let found = read(
         r#"{"mcpServers": {
