@@ -1,6 +1,6 @@
 //! Variables that earlier commands have changed: which of them may change the effect of a command.
 //!
-//! Only the names are known here. A name that is in no list is not known to be harmless. Called by `command`.
+//! Only the names are known here. A name that is in no list is not known to be harmless. Called by `command` and `shell`.
 
 use crate::tables::tables;
 
@@ -11,6 +11,13 @@ fn is_harmless(name: &str) -> bool {
 /// Whether the value of a variable is code, or the name of a program, for some of the programs that read it.
 pub(crate) fn runs_code(name: &str) -> bool {
     proto::program_variables::names_program(name)
+}
+
+/// Whether a loop's variable holds only the words of the loop: no shell and no program reads it. They name theirs in
+/// capital letters, apart from a few.
+pub(crate) fn is_plain_loop_variable(name: &str) -> bool {
+    let is_small = name.len() == 1 || !name.contains(|c: char| c.is_ascii_uppercase());
+    is_small && !runs_code(name) && !name.ends_with("_proxy")
 }
 
 /// One of the changed variables that may change which program runs, or its effect: one whose value is a program, if there

@@ -7,8 +7,9 @@ use super::commands::{CommandDraft, is_literal, touching};
 use super::parse::Reader;
 use super::place::ParsedText;
 use super::statements::{Gap, children, ends};
-use super::types::{Doubt, NestingStep, Part, Value, Word};
+use super::types::{Assignment, Doubt, NestingStep, Part, Value, Word};
 use super::words::ScannedText;
+use crate::variables;
 
 /// Maximum rounds of a loop to examine separately.
 const ROUNDS_MAX: usize = 16;
@@ -104,13 +105,38 @@ impl Reader {
         };
         let few = !words.is_empty() && words.len() <= ROUNDS_MAX && words.iter().all(known);
         if !few || self.bound.len() >= 2 {
+            let mut value = Word::plain("", source.span(body.start_byte(), body.start_byte()));
+            value.value = Value::Computed;
+            self.assign_in_round(name, value);
             return self.statement(source, body);
         }
         for word in words {
+            self.assign_in_round(name, word.clone());
             self.bound.push((name.to_owned(), word));
             self.statement(source, body);
             self.bound.pop();
         }
+    }
+
+    /// Adds the assignment to a loop's variable, if the variable means something to a shell or a program: the loop
+    /// sets it as `NAME=value` does, and it stays set after the loop.
+    fn assign_in_round(&mut self, name: &str, value: Word) {
+        if variables::is_plain_loop_variable(name) {
+            return;
+        }
+        let index = self.parts.len();
+        self.push(Part {
+            span: value.span,
+            assignments: vec![Assignment {
+                name: name.to_owned(),
+                value,
+            }],
+            via: self.via.clone(),
+            parent: self.parent,
+            pipeline: self.pipeline.unwrap_or(0),
+            ..Part::default()
+        });
+        self.launch(index, false);
     }
 }
 

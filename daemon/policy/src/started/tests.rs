@@ -534,7 +534,10 @@ fn uncertain_cd_or_path_change_keeps_the_previous_value_too() {
     );
     check("(PATH=/a); curl x", &["curl on /a", "curl"]);
     check("false && PATH=/a; curl x", &["curl on /a", "curl"]);
-    check("for PATH in ev; do curl x; done", &["curl on ?"]);
+    check(
+        "for PATH in ev; do curl x; done",
+        &["curl on ev", "curl on ?"],
+    );
     let many = "cd a; ".repeat(20) + "./run";
     check(&many, &["./run in ?"]);
 }

@@ -1,4 +1,4 @@
-//! Variables that earlier commands have changed.
+//! Variables that earlier commands, or loops of the same line, have changed.
 
 use super::*;
 
@@ -118,4 +118,64 @@ fn full_sandbox_suffices_after_a_changed_variable_if_no_rule_is_about_commands()
         let ruled = within(full("deny Bash(git push:*)"), &["PATH"], command);
         assert_eq!(ruled.verdict, Verdict::Ask, "{command}: {}", ruled.rule);
     }
+}
+
+#[test]
+fn loop_over_a_variable_that_means_something_is_an_assignment() {
+    for (rules, line) in [
+        ("", "for PATH in ./evil; do ls; done"),
+        ("", "for PATH in ./evil ./x; do ls; done"),
+        ("", "for PATH in ./ev*; do ls; done"),
+        ("", "for PATH in $PWD/evil; do ls; done"),
+        ("", "for PATH in $(pwd)/evil; do ls; done"),
+        ("", "for PATH; do ls; done"),
+        ("", "for a in x; do for PATH in ./evil; do ls; done; done"),
+        (
+            "",
+            "for a in x; do for b in y; do for PATH in ./evil; do ls; done; done; done",
+        ),
+        ("", "(for PATH in ./evil; do ls; done)"),
+        ("", "if true; then for PATH in ./evil; do ls; done; fi"),
+        ("", "for PATH in ./evil; do :; done; git status"),
+        ("", "for HOME in ./evil; do git diff; done"),
+        ("", "for HOME in x; do cat ~/f; done"),
+        ("", "for XDG_CONFIG_HOME in x; do git diff; done"),
+        ("", "for GIT_EXTERNAL_DIFF in ./x; do git diff; done"),
+        ("", "for PWD in /x; do cat a; done"),
+        ("", "for OLDPWD in /x; do cd -; done"),
+        ("", "for IFS in x; do echo a; done"),
+        ("", "for TMPDIR in x; do sort f; done"),
+        ("", "for GREP_OPTIONS in -f/x; do grep a b; done"),
+        ("", "for npm_config_x in a; do ls; done"),
+        ("", "for https_proxy in h; do ls; done"),
+        ("", "bash -c 'for PATH in ./evil; do ls; done'"),
+        (
+            "allow Bash(git status:*)",
+            "for PATH in ./evil; do :; done; git status",
+        ),
+        (
+            "allow Bash(git status:*)",
+            "for HOME in ./evil; do :; done && git status",
+        ),
+    ] {
+        for mode in [ApprovalMode::Ask, ApprovalMode::Auto] {
+            let decision = scene(rules).approval_mode(mode).bash(line);
+            assert_eq!(decision.verdict, Verdict::Ask, "{line}: {}", decision.rule);
+            assert!(!decision.read_only, "{line}");
+        }
+    }
+    // As after `PATH=./evil`, no deny rule can be checked.
+    let yolo = scene("deny Bash(git push:*)").approval_mode(ApprovalMode::Yolo);
+    for line in ["for PATH in ./evil; do ls; done", "PATH=./evil; ls"] {
+        assert_eq!(yolo.bash(line).verdict, Verdict::Ask, "{line}");
+    }
+    check(
+        "",
+        "allow | for f in a b; do cat $f; done
+         allow | for path in src tests; do ls $path; done
+         allow | for i in 1 2 3; do echo $i; done
+         allow | for F in a b; do wc -l $F; done
+         allow | for home in a b; do ls $home; done
+         allow | for _ in 1 2; do date; done",
+    );
 }
