@@ -28,6 +28,7 @@ mod gitconfig;
 mod grants;
 mod matrix;
 mod names;
+mod patterns;
 mod properties;
 mod sandboxed;
 mod scripts;

@@ -3,6 +3,8 @@
 //! A byte trie over the fixed starts of all patterns: the work grows with the line, hardly with the number of rules. If
 //! in doubt, matches too much; never used for allow rules. Called by `ruleset`.
 
+mod inserted;
+
 use std::collections::{HashMap, HashSet};
 
 use crate::budget::Budget;

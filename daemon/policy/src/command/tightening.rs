@@ -125,6 +125,8 @@ struct Forms<'p> {
     words: Vec<&'p str>,
     /// Each text, and whether it is certainly the same command.
     texts: Vec<(String, bool)>,
+    /// The words of each text, if the shell replaces some of them by file names.
+    inserted: Vec<Vec<&'p Word>>,
     /// Texts that may contain further commands.
     rough: Vec<String>,
     /// A word whose value is unknown.
@@ -135,7 +137,17 @@ impl<'p> Forms<'p> {
     fn of(line: &CommandForms<'_>, part: &'p Part) -> Self {
         let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
         let mut texts = vec![(part.text(), true)];
-        texts.extend(variants(&part.words));
+        let variants = variants(&part.words);
+        texts.extend(variants.iter().map(|(from, certain)| {
+            let words = without(&part.words, *from);
+            (shell::join(words.map(|word| word.text.as_str())), *certain)
+        }));
+        let mut inserted = Vec::new();
+        if part.words.iter().any(|word| word.glob) {
+            let starts = variants.iter().map(|(from, _)| *from);
+            let starts = std::iter::once(0).chain(starts);
+            inserted.extend(starts.map(|from| without(&part.words, from).collect()));
+        }
         let rough = if programs::holds_commands(&part.words) {
             let raw = line
                 .command
@@ -163,6 +175,7 @@ impl<'p> Forms<'p> {
                 .or_else(|| many.then(|| "…".to_owned())),
             words,
             texts,
+            inserted,
             rough,
         }
     }
@@ -181,6 +194,11 @@ impl<'p> Forms<'p> {
         found = first_of(found, || {
             list.texts.find_spelling(&self.words, true, budget)
         });
+        for words in &self.inserted {
+            found = first_of(found, || {
+                list.texts.find_inserted(words, self.program, budget)
+            });
+        }
         first_of(found, || find_rough(list, &self.rough, budget))
     }
 }
@@ -221,36 +239,38 @@ fn options_before(words: &[Word]) -> usize {
         .count()
 }
 
-/// The command without the options before its subcommand. `true`: certainly the same command; `false`: only if a
-/// removed word was an option's value.
-fn variants(words: &[Word]) -> Vec<(String, bool)> {
+/// The program, and its words without the first `from` ones.
+fn without(words: &[Word], from: usize) -> impl Iterator<Item = &Word> {
+    let rest = words.iter().skip(1 + from);
+    words.iter().take(1).chain(rest)
+}
+
+/// How many words after the program to leave out, to get the command without the options before its subcommand. `true`:
+/// certainly the same command; `false`: only if a removed word was an option's value.
+fn variants(words: &[Word]) -> Vec<(usize, bool)> {
     let Some((program, rest)) = words.split_first() else {
         return Vec::new();
-    };
-    let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
-    let without = |from: usize| {
-        let rest = texts.get(from..).unwrap_or_default();
-        shell::join(std::iter::once(program.text.as_str()).chain(rest.iter().copied()))
     };
     if programs::base(&program.text) == "git" {
         let from = git::globals(words) - 1;
         return if from == 0 {
             Vec::new()
         } else {
-            vec![(without(from), true)]
+            vec![(from, true)]
         };
     }
     let mut found = Vec::new();
     let mut certain = true;
     let mut after_option = false;
-    for (index, word) in texts.iter().enumerate().take(OPTIONS_MAX) {
-        let is_option = word.starts_with(['-', '+']);
+    for (index, word) in rest.iter().enumerate().take(OPTIONS_MAX) {
+        let text = word.text.as_str();
+        let is_option = text.starts_with(['-', '+']);
         if !is_option && !after_option {
             break;
         }
         certain &= is_option;
-        after_option = is_option && !word.contains('=');
-        found.push((without(index + 1), certain));
+        after_option = is_option && !text.contains('=');
+        found.push((index + 1, certain));
     }
     found
 }
