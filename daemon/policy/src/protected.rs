@@ -93,7 +93,7 @@ pub(crate) fn glob(word: &Word) -> Option<&'static str> {
                 let begins = if dot {
                     lower.starts_with('.') && lower.len() > 2
                 } else {
-                    lower.len() > 1
+                    lower.contains(|c| c != '*')
                 };
                 begins && may_match(&lower, name)
             })

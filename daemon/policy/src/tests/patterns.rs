@@ -72,3 +72,29 @@ fn deny_rule_lets_patterns_pass_that_cannot_become_its_words() {
          deny  | git push origin *",
     );
 }
+
+#[test]
+fn pattern_of_stars_names_no_protected_file_and_other_patterns_may() {
+    check(
+        "allow Bash",
+        "allow | git add **/*.rs
+         allow | git add src/**
+         allow | git add **
+         allow | git add **/x/*
+         allow | prettier --write src/**/*.ts
+         allow | chmod a+r *
+         ask   | cp x **/reasonix.toml
+         ask   | rm .git/**
+         ask   | rm **/.git/*
+         ask   | rm *.toml
+         ask   | rm **/*.toml
+         ask   | rm reasonix.*
+         ask   | rm reason**
+         ask   | rm ?????????????
+         ask   | rm **?
+         ask   | rm .m**
+         ask   | rm -r .r*
+         ask   | cp x **/.vscode/**
+         ask   | cp x .git/hook*",
+    );
+}
