@@ -268,13 +268,23 @@ fn sees_through(part: &Part) -> bool {
     plain && !assigned && !writes && part.doubt.is_none() && is_bare(part)
 }
 
-/// Whether the words have no redirections or assignments around them.
+/// Whether the words have no redirections of files or assignments around them.
 fn is_bare(part: &Part) -> bool {
-    let copies =
-        |redirection: &Redirection| matches!(redirection, Redirection::Copy | Redirection::Null);
+    is_bare_except_input(part) && !part.redirections.iter().any(is_input)
+}
+
+/// The same, but for files that are the input.
+fn is_bare_except_input(part: &Part) -> bool {
+    let harmless = |redirection: &Redirection| {
+        matches!(redirection, Redirection::Copy | Redirection::Null) || is_input(redirection)
+    };
     part.assignments.is_empty()
-        && part.redirections.iter().all(copies)
+        && part.redirections.iter().all(harmless)
         && !part.words.iter().any(|word| word.coded)
+}
+
+fn is_input(redirection: &Redirection) -> bool {
+    redirection.plain_input().is_some()
 }
 
 /// The kind of reading of a part, if it is known to be read-only. `moved`: the line has left its initial directory.
@@ -297,7 +307,7 @@ fn reading(part: &Part, moved: bool, plain: bool) -> Option<ReadingKind> {
     });
     let first = part.words.first()?;
     let named = first.value == shell::Value::Known && !first.glob && !first.tilde;
-    if !reached || !named || part.doubt.is_some() || !is_bare(part) {
+    if !reached || !named || part.doubt.is_some() || !is_bare_except_input(part) {
         return None;
     }
     let prints = matches!(first.text.as_str(), "echo" | ":" | "true" | "false");
@@ -311,7 +321,10 @@ fn reading(part: &Part, moved: bool, plain: bool) -> Option<ReadingKind> {
     if runs_theirs && first.text == "git" {
         return None;
     }
-    programs::reading(&part.words)
+    let reading = programs::reading(&part.words)?;
+    // A file that is the input is read like one that is named.
+    let files = reading.files || part.redirections.iter().any(is_input);
+    Some(ReadingKind { files })
 }
 
 /// Whether a variable may be printed: its name must not look like a secret.

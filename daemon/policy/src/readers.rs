@@ -4,7 +4,7 @@
 //! Examines words only, and if in doubt finds too much: a pattern that looks like a path is resolved too, and usually
 //! does not exist. Called by `call`, whose paths the session resolves, and by `command`.
 
-use crate::shell::{Part, Script, Word};
+use crate::shell::{Part, Redirection, Script, Word};
 use crate::tables::tables;
 
 /// Maximum paths to resolve for one command; a command with more asks.
@@ -38,6 +38,13 @@ pub(crate) fn places(script: &Script, index: usize) -> ReadPaths {
         return ReadPaths::default();
     };
     let mut found = places_here(&part.words);
+    for word in part
+        .redirections
+        .iter()
+        .filter_map(Redirection::plain_input)
+    {
+        found.form(&word.text, word);
+    }
     let before = script.parts.get(..index).unwrap_or_default();
     let moves: Vec<&Part> = before
         .iter()

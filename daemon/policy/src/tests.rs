@@ -30,6 +30,7 @@ mod matrix;
 mod names;
 mod patterns;
 mod properties;
+mod redirections;
 mod sandboxed;
 mod scripts;
 mod skills;

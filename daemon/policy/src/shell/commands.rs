@@ -213,9 +213,7 @@ impl Reader {
         let (word, inner) = self.word(source, first.start_byte(), last.end_byte(), target);
         draft.evaluates(inner.evaluates);
         draft.inner.push(inner);
-        let number = kids.first().filter(|_| described);
-        let number = number.map_or("", |kid| source.part(kid.start_byte(), kid.end_byte()));
-        let redirection = kind_of_redirection(number, sign, word);
+        let redirection = Redirection::of_file(sign, word);
         draft.part.redirections.push(redirection);
         draft.reaches(start, last.end_byte(), false);
         // The grammar reads following words as further targets: they are words of the command.
@@ -497,21 +495,6 @@ pub(super) fn touching(source: &ParsedText<'_>, nodes: &[Node<'_>]) -> usize {
         .windows(2)
         .take_while(|pair| matches!(pair, [a, b] if joins(source, *a, *b)));
     nodes.len().min(1 + ends.count())
-}
-
-fn kind_of_redirection(descriptor: &str, sign: &str, word: Word) -> Redirection {
-    let number = |text: &str| {
-        let text = text.strip_suffix('-').unwrap_or(text);
-        text.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    match sign {
-        "<&" | ">&" if word.is_known() && number(&word.text) => Redirection::Copy,
-        "<" => Redirection::Read(word),
-        ">" | ">>" if descriptor == "2" && word.is_known() && word.text == "/dev/null" => {
-            Redirection::Null
-        }
-        _ => Redirection::Write(word),
-    }
 }
 
 /// Kinds of nodes that are words, or parts of words.

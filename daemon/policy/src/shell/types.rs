@@ -116,7 +116,7 @@ pub struct Assignment {
 pub enum Redirection {
     /// `2>&1`, `<&-`: touches no file.
     Copy,
-    /// `2>/dev/null`: messages are discarded.
+    /// `2>/dev/null`, `&>/dev/null`: output is discarded.
     Null,
     /// Writes, or opens for writing.
     Write(Word),
@@ -225,6 +225,42 @@ impl Word {
     #[must_use]
     pub fn is_known(&self) -> bool {
         matches!(self.value, Value::Known | Value::Bound)
+    }
+}
+
+impl Redirection {
+    /// The redirection with this operator, whatever its descriptor.
+    pub(super) fn of_file(sign: &str, word: Word) -> Self {
+        let is_number = |text: &str| {
+            let text = text.strip_suffix('-').unwrap_or(text);
+            text.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        match sign {
+            "<&" | ">&" if word.is_known() && is_number(&word.text) => Self::Copy,
+            "<" => Self::Read(word),
+            // Exactly so: another spelling may lead to another file.
+            ">" | ">>" | "&>" | "&>>"
+                if word.value == Value::Known && !word.coded && word.text == "/dev/null" =>
+            {
+                Self::Null
+            }
+            _ => Self::Write(word),
+        }
+    }
+
+    /// The file that the command gets as its input, if it is a plain one.
+    #[must_use]
+    pub(crate) fn plain_input(&self) -> Option<&Word> {
+        let Self::Read(word) = self else {
+            return None;
+        };
+        // The shell opens connections for names like `/dev/tcp/host/80`.
+        let is_plain = word.value == Value::Known
+            && !word.glob
+            && !word.coded
+            && !word.text.is_empty()
+            && !word.text.starts_with("/dev/");
+        is_plain.then_some(word)
     }
 }
 
