@@ -5,6 +5,7 @@
 //! module knows the shell's grammar; rules and programs are known elsewhere. Called by `call`, `command` and `rule`.
 
 mod ansi;
+mod braces;
 mod characters;
 mod commands;
 mod conditions;

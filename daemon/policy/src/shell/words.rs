@@ -6,6 +6,7 @@
 
 use tree_sitter::Node;
 
+use super::braces::Braces;
 use super::expansion;
 use super::holes::Substitutions;
 use super::parse::Reader;
@@ -55,7 +56,7 @@ pub(super) struct Scan<'s, 't> {
     tilde: bool,
     coded: bool,
     bracket: bool,
-    brace: bool,
+    braces: Braces,
 }
 
 impl Reader {
@@ -126,7 +127,7 @@ impl<'s, 't> Scan<'s, 't> {
             tilde: false,
             coded: false,
             bracket: false,
-            brace: false,
+            braces: Braces::default(),
         }
     }
 
@@ -179,8 +180,9 @@ impl<'s, 't> Scan<'s, 't> {
     }
 
     pub(super) fn unknown(&mut self, value: Value) {
-        // Text that may run something takes precedence.
-        if self.value != Value::Computed {
+        // Text that may run something takes precedence, and a known value makes no other one known.
+        let is_weaker = value == Value::Bound && self.value != Value::Known;
+        if self.value != Value::Computed && !is_weaker {
             self.value = value;
         }
     }
@@ -236,10 +238,14 @@ impl<'s, 't> Scan<'s, 't> {
             '*' | '?' => self.glob = true,
             '[' => self.bracket = true,
             ']' => self.glob |= self.bracket,
-            '{' => self.brace = true,
-            ',' if self.brace => self.unknown(Value::Braces),
-            '.' if self.brace && self.text.ends_with('.') => self.unknown(Value::Braces),
+            '{' => self.braces.open(),
+            ',' => self.braces.separate(),
+            '.' if self.text.ends_with('.') => self.braces.separate(),
+            '}' => self.braces.close(),
             _ => {}
+        }
+        if self.braces.expand {
+            self.unknown(Value::Braces);
         }
         self.text.push(c);
     }

@@ -1,4 +1,4 @@
-//! Words that the shell replaces by file names.
+//! Words that the shell replaces by file names, or by several words.
 
 use super::*;
 
@@ -97,4 +97,40 @@ fn pattern_of_stars_names_no_protected_file_and_other_patterns_may() {
          ask   | cp x **/.vscode/**
          ask   | cp x .git/hook*",
     );
+}
+
+#[test]
+fn braces_without_a_list_or_range_are_plain_text() {
+    check(
+        "",
+        "allow | git log @{u}..HEAD
+         allow | git log HEAD@{1}..
+         allow | git log ..@{u}
+         allow | git diff stash@{0}..HEAD
+         allow | git diff HEAD@{1}..HEAD@{0}
+         allow | git diff HEAD@{1}...main
+         allow | git log HEAD@{1}
+         allow | git log @{1},x
+         allow | git show HEAD^{/fix}
+         allow | rg 'a{1,2}'
+         allow | rg \"a{1,2}\"
+         allow | rg a{1\\,2}
+         ask   | ls {a,b}
+         ask   | git show x@{a,b}
+         ask   | git show x@{a..c}
+         ask   | git show x@{1..2}
+         ask   | find . {-nam,-delet}e
+         ask   | find . {x}-delete,-print}
+         ask   | find . {{x}-delete,-print}
+         ask   | find . {a{b}c,-delete}
+         ask   | find . {a,{b}}
+         ask   | find . {{a,b},c}
+         ask   | find . @{u}{-a,-b}
+         ask   | find . @{u}..{-a,-b}
+         ask   | find . {\"a\",-delete}
+         ask   | for f in e; do find . {-nam,-delet}$f; done
+         ask   | for f in e; do find . $X$f; done",
+    );
+    let nested = format!("ls {}", "{".repeat(9_000));
+    assert_eq!(scene("").bash(&nested).verdict, Verdict::Ask);
 }
