@@ -4,7 +4,7 @@
 
 use crate::dangers::has_option;
 use crate::shell::Word;
-use crate::tables::tables;
+use crate::tables::{Names, tables};
 
 /// Whether a word is an option of git before its subcommand: `Some(true)` if its value is the next word.
 pub(crate) fn global(word: &str) -> Option<bool> {
@@ -98,22 +98,48 @@ fn lists_refs(rest: &[Word], shorts: &[&str]) -> bool {
 
 /// Options of git's subcommands.
 pub(crate) fn risk(subcommand: &Word, rest: &[Word]) -> Option<String> {
-    let long = &tables().git.risky_options;
-    let short = match subcommand.text.as_str() {
-        "clone" => "uc",
-        "rebase" => "xs",
-        "grep" => "O",
-        "format-patch" | "archive" => "o",
-        "difftool" | "mergetool" => "xtg",
-        "merge" | "pull" | "cherry-pick" | "revert" => "s",
-        _ => "",
+    let name = subcommand.text.as_str();
+    // The letters of risky options, and those after which the rest of the word is a value.
+    let (short, valued) = match name {
+        "clone" => ("uc", ""),
+        "rebase" => ("xs", "X"),
+        "grep" => ("O", ""),
+        "format-patch" | "archive" => ("o", ""),
+        "difftool" | "mergetool" => ("xtg", ""),
+        "merge" => ("s", "Xm"),
+        "pull" => ("s", "X"),
+        _ => ("", ""),
     };
     // `rev-parse` is only asked for locations here.
-    let asks = subcommand.text == "rev-parse";
-    let transport = |text: &str| text.contains("ext::") || text.contains("fd::");
+    let asks = name == "rev-parse";
+    let risky = |text: &str| has_risky_option(name, text, short, valued);
     rest.iter()
-        .find(|word| (!asks && has_option(&word.text, short, long, true)) || transport(&word.text))
+        .find(|word| (!asks && risky(&word.text)) || names_transport(name, &word.text))
         .map(|word| format!("no prefix rule can cover `{}`", word.text))
+}
+
+fn has_risky_option(subcommand: &str, text: &str, short: &str, valued: &str) -> bool {
+    let git = &tables().git;
+    let own = git.own_options.get(subcommand);
+    let name = text.strip_prefix("--").map(|name| name.split('=').next());
+    if let (Some(own), Some(Some(name))) = (own, name)
+        && own.contains(name)
+    {
+        return false;
+    }
+    let letters = match text.starts_with("--") {
+        true => "",
+        false => text.split(|c| valued.contains(c)).next().unwrap_or(text),
+    };
+    has_option(text, "", &git.risky_options, true)
+        || has_option(letters, short, &Names::new(), false)
+}
+
+/// Whether an argument is the address of a repository that a program is started for: `ext::sh`.
+fn names_transport(subcommand: &str, text: &str) -> bool {
+    let value = text.split_once('=').map_or("", |(_, value)| value);
+    let starts = |address: &str| address.starts_with("ext::") || address.starts_with("fd::");
+    !tables().git.readers.contains(subcommand) && (starts(text) || starts(value))
 }
 
 /// Subcommands of git that run programs or write anywhere.

@@ -153,6 +153,7 @@ from_toml! {
         pub readers: Names,
         pub places: Names,
         pub risky_options: Names,
+        pub own_options: HashMap<String, Names>,
         pub runners: Names,
         pub elsewhere: Names,
         pub listing_options: Names,

@@ -24,6 +24,7 @@ mod escape;
 mod examples;
 mod files;
 mod forms;
+mod git;
 mod gitconfig;
 mod grants;
 mod matrix;
