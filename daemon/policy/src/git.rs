@@ -135,11 +135,37 @@ fn has_risky_option(subcommand: &str, text: &str, short: &str, valued: &str) -> 
         || has_option(letters, short, &Names::new(), false)
 }
 
-/// Whether an argument is the address of a repository that a program is started for: `ext::sh`.
+/// Whether an argument is the address of a repository for which git starts another program than its own: `ext::sh`,
+/// `foo::x` and `foo://x`, which are for `git-remote-foo`.
 fn names_transport(subcommand: &str, text: &str) -> bool {
+    const TRANSFERS: &[&str] = &[
+        "archive",
+        "clone",
+        "fetch",
+        "fetch-pack",
+        "ls-remote",
+        "pull",
+        "push",
+        "remote",
+        "submodule",
+    ];
+    const OWN: &[&str] = &[
+        "file", "ftp", "ftps", "git", "git+ssh", "http", "https", "ssh", "ssh+git",
+    ];
+    if tables().git.readers.contains(subcommand) {
+        return false;
+    }
     let value = text.split_once('=').map_or("", |(_, value)| value);
-    let starts = |address: &str| address.starts_with("ext::") || address.starts_with("fd::");
-    !tables().git.readers.contains(subcommand) && (starts(text) || starts(value))
+    [text, value].iter().any(|address| {
+        let (name, rest) = address.split_once(':').unwrap_or_default();
+        let is_name = !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "+-._".contains(c));
+        let is_foreign = rest.starts_with(':') || rest.starts_with("//") && !OWN.contains(&name);
+        let starts_any = matches!(name, "ext" | "fd") && rest.starts_with(':');
+        is_name && is_foreign && (starts_any || TRANSFERS.contains(&subcommand))
+    })
 }
 
 /// Subcommands of git that run programs or write anywhere.
@@ -150,12 +176,31 @@ pub(crate) fn subcommand(subcommand: &str, rest: &[Word], is_named: bool) -> Opt
         .map(|word| word.text.as_str());
     let runs = tables().git.runners.contains(subcommand)
         || (subcommand == "submodule" && rest.iter().any(|word| word.text == "foreach"))
-        || (subcommand == "bisect" && first == Some("run"))
+        || (subcommand == "bisect" && bisect_runs(rest))
         || (subcommand == "config" && !config_reads(rest))
         || (tables().git.elsewhere.contains(subcommand)
             && !is_named
-            && !(subcommand == "remote" && first.is_none()));
+            && !(subcommand == "remote" && first.is_none()))
+        || (!is_named && !is_known(subcommand));
     runs.then(|| format!("this prefix rule does not cover `git {subcommand}`"))
+}
+
+/// Whether a subcommand belongs to git: another name is an alias, or a program `git-name`.
+fn is_known(subcommand: &str) -> bool {
+    let git = &tables().git;
+    [&git.known, &git.readers, &git.elsewhere]
+        .iter()
+        .any(|names| names.contains(subcommand))
+}
+
+/// Whether `git bisect` runs its operands: `run make`, `visualize make`.
+fn bisect_runs(rest: &[Word]) -> bool {
+    let mut operands = rest.iter().filter(|word| !word.text.starts_with('-'));
+    match operands.next().map(|word| word.text.as_str()) {
+        Some("run") => true,
+        Some("visualize" | "view") => operands.next().is_some(),
+        _ => false,
+    }
 }
 
 /// Whether `git config` only shows settings.

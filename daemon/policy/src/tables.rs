@@ -156,6 +156,7 @@ from_toml! {
         pub own_options: HashMap<String, Names>,
         pub runners: Names,
         pub elsewhere: Names,
+        pub known: Names,
         pub listing_options: Names,
         pub valued_listing_options: Names,
     }

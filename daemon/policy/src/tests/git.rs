@@ -64,7 +64,18 @@ fn address_that_starts_a_program_is_found_where_git_takes_addresses() {
          ask   | git archive --remote=ext::sh HEAD
          ask   | git remote add x ext::sh
          ask   | git remote set-url origin ext::sh
-         ask   | git submodule add ext::sh",
+         ask   | git submodule add ext::sh
+         allow | git fetch https://h/x
+         allow | git fetch git@h:x/y
+         allow | git push origin a:b
+         allow | git push ssh://h:22/x
+         allow | git clone file:///x
+         ask   | git fetch foo::x
+         ask   | git fetch foo://x
+         ask   | git clone foo::x
+         ask   | git clone -b a foo.bar::x
+         ask   | git push --repo=foo::x
+         ask   | git remote add x foo::y",
     );
 }
 
@@ -91,5 +102,54 @@ fn letters_of_a_value_are_no_options_of_git() {
          ask   | git rebase -s x a
          ask   | git rebase -xmake a
          ask   | git rebase -ixmake a",
+    );
+}
+
+#[test]
+fn rule_for_git_covers_no_subcommand_that_runs_or_writes_what_the_caller_names() {
+    check(
+        "allow Bash(git:*) / allow Bash(git bisect:*) / allow Bash(git apply:*) / allow Bash(git my-tool:*)",
+        "allow | git bisect start
+         allow | git bisect good a
+         allow | git bisect visualize
+         allow | git bisect visualize --stat
+         ask   | git bisect run make
+         ask   | git bisect visualize make
+         ask   | git bisect view make
+         ask   | git bisect visualize git -c alias.x='!touch P' x
+         ask   | git bisect visualize --output=x
+         allow | git fast-export HEAD
+         ask   | git fast-export --export-marks=f HEAD
+         ask   | git fast-export --import-marks-if-exists=f HEAD
+         ask   | git fast-export --export HEAD
+         allow | git read-tree HEAD
+         ask   | git read-tree --index-output=f HEAD
+         ask   | git read-tree --index f HEAD
+         allow | git apply p
+         allow | git apply --index p
+         allow | git stash pop --index
+         ask   | git apply --unsafe-paths p
+         ask   | git apply --unsafe p
+         ask   | git merge-index touch -a
+         ask   | git merge-one-file a b c
+         ask   | git merge-file a b c
+         ask   | git bugreport -o d
+         ask   | git diagnose -o d
+         ask   | git mailsplit -o d
+         ask   | git mailinfo msg patch
+         ask   | git interpret-trailers --in-place f
+         ask   | git cvsimport
+         ask   | git quiltimport
+         ask   | git foo
+         ask   | git LOG
+         ask   | git --no-pager foo
+         allow | git my-tool x
+         ask   | git my-tools
+         allow | git add a
+         allow | git checkout -b a
+         allow | git rebase main
+         allow | git cherry-pick a
+         allow | git stash
+         allow | git tag v1",
     );
 }
