@@ -13,8 +13,11 @@ use crate::shell::{self, NestingStep, Part, Script, Value, Word};
 use crate::tables::tables;
 use history::History;
 
+pub(crate) use interpreters::may_run_code;
+
 mod code_lines;
 mod history;
+mod inputs;
 mod interpreters;
 mod languages;
 mod paths;

@@ -121,7 +121,8 @@ from_toml! {
         pub unclear: Names,
         /// Texts that lead from its code to programs or files: `\\!`.
         pub escapes: Names,
-        /// Its code may run programs, as far as the parser of this language (`awk`, `sed`) can tell.
+        /// Its code may run programs, as far as the parser of this language (`awk`, `sed`) can tell; `make`: with
+        /// unclear options.
         pub language: String,
         /// Its lines may run in another directory.
         pub elsewhere: bool,

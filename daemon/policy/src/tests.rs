@@ -16,6 +16,7 @@ use crate::*;
 mod altered;
 mod approval_modes;
 mod bound;
+mod code;
 mod commands;
 mod corpus;
 #[cfg(unix)]

@@ -9,7 +9,8 @@ use crate::decide::{Finding, JudgeContext};
 use crate::git;
 use crate::programs;
 use crate::ruleset::TighteningRules;
-use crate::shell::{self, Part, Word};
+use crate::shell::{self, Doubt, Part, Word};
+use crate::started;
 use crate::textrules::{Anchor, RuleMatch};
 
 /// Maximum options before a subcommand to skip.
@@ -31,11 +32,7 @@ impl CommandForms<'_> {
         if let Some(doubt) = self.script.any_doubt()
             && rules.tightens_commands()
         {
-            let reason = format!(
-                "the deny and ask rules cannot be fully checked: {}",
-                doubt.words()
-            );
-            findings.push(Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason).firm());
+            findings.push(unchecked(doubt));
         }
         findings
     }
@@ -46,6 +43,10 @@ impl CommandForms<'_> {
         let mut findings = Vec::new();
         if part.words.is_empty() {
             return findings;
+        }
+        // Awk, sed and make run lines that no rule is tried against.
+        if part.doubt.is_none() && rules.tightens_commands() && started::may_run_code(part) {
+            findings.push(unchecked(Doubt::Code));
         }
         let forms = Forms::of(self, part);
         for (list, verdict) in [(&rules.deny, Verdict::Deny), (&rules.ask, Verdict::Ask)] {
@@ -69,6 +70,14 @@ impl CommandForms<'_> {
         }
         findings
     }
+}
+
+fn unchecked(doubt: Doubt) -> Finding {
+    let reason = format!(
+        "the deny and ask rules cannot be fully checked: {}",
+        doubt.words()
+    );
+    Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason).firm()
 }
 
 fn finding(case: &JudgeContext<'_>, verdict: Verdict, found: RuleMatch) -> Finding {

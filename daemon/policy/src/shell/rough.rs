@@ -12,6 +12,8 @@ enum QuoteReading {
     Parted,
     /// So do characters that can precede a command: `--run=rm`, `{rm,-rf}`.
     Scattered,
+    /// Those characters separate words, and quotes are removed: `--run='r"m"'`.
+    Valued,
 }
 
 /// All words of a line at any nesting, as texts with one blank between the words.
@@ -22,6 +24,7 @@ pub(crate) fn readings(line: &str) -> Vec<String> {
         QuoteReading::Unquoted,
         QuoteReading::Parted,
         QuoteReading::Scattered,
+        QuoteReading::Valued,
     ] {
         let text = read(&line, reading);
         if !found.contains(&text) {
@@ -45,10 +48,12 @@ fn read(line: &str, reading: QuoteReading) -> String {
             }
             '$' if matches!(chars.peek(), Some('(' | '{' | '\'' | '"')) => continue,
             '\'' | '"' => match reading {
-                QuoteReading::Unquoted => continue,
+                QuoteReading::Unquoted | QuoteReading::Valued => continue,
                 QuoteReading::Parted | QuoteReading::Scattered => true,
             },
-            '=' | ',' | '$' | ':' | '!' => matches!(reading, QuoteReading::Scattered),
+            '=' | ',' | '$' | ':' | '!' => {
+                matches!(reading, QuoteReading::Scattered | QuoteReading::Valued)
+            }
             c if c.is_control() => continue,
             c => c.is_whitespace(),
         };

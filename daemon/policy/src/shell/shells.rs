@@ -25,7 +25,8 @@ pub(super) fn inner(name: &str, part: &Part) -> Option<Vec<Launched>> {
     }
     match name {
         "source" | "." => return Some(vec![Launched::Doubt(Doubt::Input)]),
-        "coproc" | "parallel" | "entr" | "watchexec" | "hyperfine" | "expect" | "run-parts" => {
+        "coproc" | "parallel" | "sem" | "entr" | "watchexec" | "hyperfine" | "expect"
+        | "run-parts" => {
             return Some(vec![Launched::Doubt(Doubt::Launcher)]);
         }
         "trap" => return Some(trap(part)),

@@ -3,7 +3,8 @@
 //! Which programs are interpreters, and which of their options and operands name code, is in `programs.toml`.
 
 use super::code_lines::{self, CodeLine};
-use super::{languages, paths, rows};
+use super::inputs::{input, input_of, is_piped, read_files};
+use super::{inputs, languages, paths, rows};
 use crate::programs::base;
 use crate::shell::{Part, Redirection, Script, Word};
 use crate::tables::{CodeReader, Names, Operand, tables};
@@ -80,41 +81,14 @@ pub(super) fn code_of(script: &Script, index: usize, part: &Part) -> CodeFound {
     found
 }
 
-/// Whether a command reads the output of another one.
-fn is_piped(script: &Script, index: usize) -> bool {
-    let (before, rest) = script.parts.split_at(index.min(script.parts.len()));
-    let part = rest.first();
-    let is_ahead =
-        |one: &Part| part.is_some_and(|part| one.pipeline == part.pipeline && one.via == part.via);
-    before.iter().any(is_ahead)
-}
-
-fn input_of(program: &str) -> Word {
-    paths::unknown(format!("input of {}", base(program)))
-}
-
-/// The files that the code is read from on standard input. Text of the line is none.
-fn input(part: &Part, program: &str) -> Vec<Word> {
-    let files = read_files(part);
-    let texts = part.redirections.iter().filter_map(|one| match one {
-        Redirection::Text(text) => Some(text.is_some()),
-        _ => None,
-    });
-    let is_text = texts.eq([true]);
-    match files.is_empty() && !is_text {
-        true => vec![input_of(program)],
-        false => files,
-    }
-}
-
-fn read_files(part: &Part) -> Vec<Word> {
-    let files = part.redirections.iter().filter_map(|one| match one {
-        Redirection::Read(word) => Some(word),
-        _ => None,
-    });
-    files
-        .flat_map(|word| paths::with_suffixes(word, &[]))
-        .collect()
+/// Whether the code that a command of awk, sed or make is given in the line may run programs, or is unknown.
+pub(crate) fn may_run_code(part: &Part) -> bool {
+    let Some(row) = part.program().and_then(row_of) else {
+        return false;
+    };
+    let arguments = part.words.get(1..).unwrap_or_default();
+    !row.language.is_empty()
+        && (inputs::are_options_for_code(arguments) || row.may_run_code(arguments))
 }
 
 impl CodeReader {
@@ -202,6 +176,17 @@ impl CodeReader {
         found
             .files
             .extend(text.map(|text| paths::unknown(text.to_owned())));
+    }
+
+    fn may_run_code(&self, arguments: &[Word]) -> bool {
+        let read = self.read_options(arguments, false);
+        let operand = match self.operand {
+            Operand::Code => arguments.get(read.operand),
+            _ => read.operands.first(),
+        };
+        let operand = operand.filter(|_| !read.has_code);
+        let mut code = read.texts.iter().chain(operand);
+        read.is_unclear || code.any(|code| languages::may_run(&self.language, &code.text))
     }
 
     /// Whether code in the line may run programs or read files.
@@ -366,7 +351,8 @@ impl CodeReader {
         };
         let suffixes = self.suffixes();
         let is_code = is_of(&self.code) || is_of(&self.texts);
-        if is_code && !is_of(&self.modules) {
+        let is_file = names.iter().all(|name| self.files.contains(name));
+        if is_code && !is_file && !is_of(&self.modules) {
             read.texts.push(value.clone());
         }
         // Of a script of sed, variables are mostly only a part.

@@ -1,0 +1,94 @@
+//! Deny rules and code that other programs than a shell are given.
+
+use super::*;
+
+#[test]
+fn deny_rule_holds_for_quoted_code_in_an_option() {
+    check(
+        "allow Bash / deny Bash(rm -rf*)",
+        r#"deny  | tar --to-command='r"m" -rf y' -xf a
+         deny  | tar -I 'r"m" -rf y' -xf a
+         deny  | ssh -o ProxyCommand='r"m" -rf y' h
+         deny  | git -c alias.x='!r"m" -rf y' x
+         deny  | man --pager='r"m" -rf y' x
+         deny  | split --filter='r"m" -rf y' x
+         deny  | rsync --rsh="r'm' -rf y" a b
+         deny  | find . -exec sh -c 'r"m" -rf y' x
+         allow | tar --to-command='wc -l' -xf a
+         allow | man --pager=cat x"#,
+    );
+}
+
+#[test]
+fn deny_rule_asks_about_code_of_other_languages_that_may_run_programs() {
+    let lines = r#"
+        ask   | awk 'BEGIN{system("r" "m -rf y")}'
+        ask   | gawk -e 'BEGIN{system("r" "m -rf y")}'
+        ask   | awk -- 'BEGIN{system("r" "m -rf y")}'
+        ask   | awk '{print | "r" "m -rf y"}' f
+        ask   | awk '{"r" "m -rf y" | getline}' f
+        ask   | awk 'BEGIN{f="sys" "tem"; @f("x")}'
+        ask   | awk 'function f(){return /"/}; BEGIN{print | "x"}'
+        ask   | awk 'BEGIN{if (1) /"/; print | "x"}'
+        ask   | awk '/[/"]/{print | "x"}' f
+        ask   | awk 'BEGIN{# "\n print | "x"}'
+        ask   | awk -f - f
+        ask   | awk -f /dev/stdin f
+        ask   | awk -f- f
+        ask   | sed e
+        ask   | echo cm0= | base64 -d | sed e
+        ask   | sed -n '1e x' f
+        ask   | sed -e 's/a/b/e' f
+        ask   | sed -ne 's/a/b/e' f
+        ask   | sed --expression='s/a/b/e' f
+        ask   | sed -i 's/a/b/e' f
+        ask   | sed -f - f
+        ask   | make --eval='a:;r"m" -rf y' a
+        ask   | make --ev='a:;x' a
+        ask   | make -E 'a:;x' a
+        ask   | make -f - a
+        ask   | make -f- a
+        ask   | make --file=/dev/stdin a
+        ask   | timeout 5 awk 'BEGIN{system("x")}'
+        allow | awk '{print $1}' f
+        allow | awk -F'|' '{print $2}' f
+        allow | awk '/a|b/{print $1}' f
+        allow | awk 'NR > 1 && $2 / 2 > 3' f
+        allow | awk '{print > "out"}' f
+        allow | awk -f x.awk f
+        allow | awk '{print}' -
+        allow | sed -i 's/a|b/c/g' f
+        allow | sed -n '1,5p' -
+        allow | sed ':a;N;$!ba;s/x/ /g' f
+        allow | sed -f x.sed f
+        allow | make test
+        allow | make -f Makefile.ci -j4"#;
+    check(
+        "allow Bash / deny Bash(rm -rf*)",
+        &lines.replace("        ask ", "ask "),
+    );
+    let yolo = scene("deny Bash(rm -rf*)").approval_mode(ApprovalMode::Yolo);
+    assert_eq!(yolo.bash("sed e").verdict, Verdict::Ask);
+    // No rule is to be checked.
+    check("allow Bash", "allow | awk 'BEGIN{system(\"x\")}'");
+}
+
+#[test]
+fn deny_rule_holds_behind_further_launchers() {
+    check(
+        "allow Bash / deny Bash(rm -rf*)",
+        "deny  | eatmydata rm -rf y
+         deny  | eatmydata -- r'm' -rf y
+         deny  | chpst -u a -n 5 rm -rf y
+         deny  | chpst -ua -v rm -rf y
+         deny  | s6-setuidgid a rm -rf y
+         deny  | setuidgid a rm -rf y
+         deny  | envdir d rm -rf y
+         deny  | sem rm -rf y
+         deny  | sem -j2 'rm -rf y'
+         ask   | chpst -Z rm
+         allow | eatmydata make
+         ask   | sem make",
+    );
+    check("allow Bash(eatmydata:*)", "ask | eatmydata make");
+}
