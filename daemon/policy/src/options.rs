@@ -238,12 +238,22 @@ fn subcommand(program: &str, words: &[Word], named: usize) -> Option<String> {
         });
     }
     // A rule that names the subcommand covers it, unless the subcommand starts other programs.
-    let launches = matches!(
-        found.text.as_str(),
-        "exec" | "x" | "dlx" | "tool" | "unshare"
-    ) || shell::launches_by(program, &found.text);
-    let risk = risky.contains(&found.text) && (launches || named < 2);
+    let launches = |name: &str| {
+        matches!(name, "exec" | "x" | "dlx" | "tool" | "unshare")
+            || shell::launches_by(program, name)
+    };
+    let mut meant = risky
+        .iter()
+        .filter(|name| may_stand_for(program, &found.text, name));
+    let risk = meant.any(|name| launches(name) || named < 2);
     risk.then(|| format!("no prefix rule can cover `{program} {}`", found.text))
+}
+
+/// Whether a word is the name of a subcommand, or short for it if the program accepts that.
+fn may_stand_for(program: &str, word: &str, name: &str) -> bool {
+    let shortened = tables().shortened_subcommands.get(program);
+    let is_short = shortened.is_some_and(|whole| !whole.contains(word));
+    word == name || is_short && name.starts_with(word)
 }
 
 /// Checks that a list of options cannot express.

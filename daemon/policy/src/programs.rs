@@ -61,7 +61,8 @@ pub(crate) fn holds_commands(words: &[Word]) -> bool {
                 ]) || words.iter().any(|word| word.text.starts_with("--exec"))
             }
             "docker" | "podman" | "kubectl" | "nerdctl" => has(&["run", "exec"]),
-            "npm" | "pnpm" | "yarn" => has(&["exec", "x", "dlx"]),
+            "npm" => has(&["e", "ex", "exe", "exec", "x"]),
+            "pnpm" | "yarn" => has(&["exec", "x", "dlx"]),
             "poetry" | "uv" | "pdm" | "hatch" | "pipenv" | "rye" | "bundle" | "conda" | "mamba" => {
                 has(&["run", "exec"])
             }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::*;
 
+mod abbreviations;
 mod altered;
 mod approval_modes;
 mod bound;

@@ -11,6 +11,7 @@ use crate::programs;
 use crate::ruleset::TighteningRules;
 use crate::shell::{self, Doubt, Part, Word};
 use crate::started;
+use crate::tables::tables;
 use crate::textrules::{Anchor, RuleMatch};
 
 /// Maximum options before a subcommand to skip.
@@ -134,8 +135,8 @@ struct Forms<'p> {
     words: Vec<&'p str>,
     /// Each text, and whether it is certainly the same command.
     texts: Vec<(String, bool)>,
-    /// The words of each text, if the shell replaces some of them by file names.
-    inserted: Vec<Vec<&'p Word>>,
+    /// The words of each text, if some of them may stand for others: patterns.
+    inserted: Vec<Vec<Word>>,
     /// Texts that may contain further commands.
     rough: Vec<String>,
     /// A word whose value is unknown.
@@ -151,12 +152,12 @@ impl<'p> Forms<'p> {
             let words = without(&part.words, *from);
             (shell::join(words.map(|word| word.text.as_str())), *certain)
         }));
-        let mut inserted = Vec::new();
-        if part.words.iter().any(|word| word.glob) {
-            let starts = variants.iter().map(|(from, _)| *from);
-            let starts = std::iter::once(0).chain(starts);
-            inserted.extend(starts.map(|from| without(&part.words, from).collect()));
-        }
+        let program = words.first().map_or("", |program| programs::base(program));
+        let starts = std::iter::once(0).chain(variants.iter().map(|(from, _)| *from));
+        let inserted =
+            starts.map(|from| with_short_subcommand(program, without(&part.words, from)));
+        let has_pattern = |words: &Vec<Word>| words.iter().any(|word| word.glob);
+        let inserted = inserted.filter(has_pattern).collect();
         let rough = if programs::holds_commands(&part.words) {
             let raw = line
                 .command
@@ -178,7 +179,7 @@ impl<'p> Forms<'p> {
             .find(|word| word.value != shell::Value::Known);
         let many = options_before(&part.words) > OPTIONS_MAX;
         Self {
-            program: words.first().map_or("", |program| programs::base(program)),
+            program,
             open: open
                 .map(|word| word.text.clone())
                 .or_else(|| many.then(|| "…".to_owned())),
@@ -246,6 +247,19 @@ fn options_before(words: &[Word]) -> usize {
         .skip(1)
         .take_while(|word| word.text.starts_with(['-', '+']))
         .count()
+}
+
+/// The words, with a pattern for a subcommand that may be short for others: `npm pub` is `npm pub*`.
+fn with_short_subcommand<'w>(program: &str, words: impl Iterator<Item = &'w Word>) -> Vec<Word> {
+    let mut words: Vec<Word> = words.cloned().collect();
+    let is_short = tables().shortened_subcommands.contains_key(program);
+    if let Some(subcommand) = words.get_mut(1).filter(|word| is_short && word.is_known())
+        && !subcommand.text.starts_with('-')
+    {
+        subcommand.text.push('*');
+        subcommand.glob = true;
+    }
+    words
 }
 
 /// The program, and its words without the first `from` ones.

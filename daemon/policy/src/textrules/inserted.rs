@@ -1,4 +1,5 @@
-//! Deny and ask rules over a command with patterns, which the shell replaces by file names: `git pus[h]`.
+//! Deny and ask rules over a command with patterns, which the shell replaces by file names (`git pus[h]`) or which stand
+//! for an abbreviation.
 //!
 //! If in doubt, a rule may match. Called by `command`.
 
@@ -11,7 +12,7 @@ impl TextRules {
     /// A rule that may match if the shell inserts the right file names into a command.
     pub(crate) fn find_inserted(
         &self,
-        words: &[&Word],
+        words: &[Word],
         program: &str,
         budget: &mut Budget,
     ) -> Option<RuleMatch> {
@@ -41,7 +42,7 @@ impl TextRules {
     }
 
     /// A rule about options, if one of the inserted file names may be an option: `rm x [-]rf`.
-    fn find_inserted_option(&self, words: &[&Word], program: &str) -> Option<RuleMatch> {
+    fn find_inserted_option(&self, words: &[Word], program: &str) -> Option<RuleMatch> {
         let spelling = self.spellings.get(program)?.first()?;
         let mut patterns = words.iter().skip(1).filter(|word| word.glob);
         let may_be_option = patterns.any(|word| may_be(&word.text, "-", true));
@@ -57,7 +58,7 @@ impl Pattern {
     }
 
     /// Whether this matches after the shell has inserted file names: any number of words for each pattern.
-    fn may_fit(&self, words: &[&Word], program: &str) -> bool {
+    fn may_fit(&self, words: &[Word], program: &str) -> bool {
         let rule: Vec<&str> = self
             .head
             .split(' ')
