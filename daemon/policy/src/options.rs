@@ -306,8 +306,10 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
             .or_else(|| second_file(words, 1, "xxd")),
         "curl" => extra
             .iter()
-            .find(|word| word.text.to_ascii_lowercase().contains("file:"))
-            .map(|word| format!("`{}` reads a file", word.text)),
+            .find(|word| reads_file_in_curl(&word.text))
+            .map(|word| format!("`{}` may read or write a file", word.text)),
+        "rsync" | "scp" => destination_elsewhere(extra)
+            .map(|word| format!("`{}` may lead outside the workspace", word.text)),
         "gcc" | "g++" | "cc" | "clang" | "javac" | "rustc" => extra
             .iter()
             .find(|word| word.text.starts_with('@'))
@@ -318,6 +320,49 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
             .map(|word| format!("`{}` may lead outside the workspace", word.text)),
         _ => None,
     }
+}
+
+/// Arguments of curl that name a file in other ways than by a harmful option: `file:` addresses, `-H @file`, and
+/// options whose names begin like harmless ones.
+fn reads_file_in_curl(text: &str) -> bool {
+    const BEGIN_LIKE: &[(&str, &str)] = &[
+        ("proto", "proto-default"),
+        ("ssl", "ssl-sessions"),
+        ("url", "url-query"),
+    ];
+    let name = text.strip_prefix("--").unwrap_or_default();
+    let name = name.split('=').next().unwrap_or(name);
+    let is_longer = |(harmless, harmful): &(&str, &str)| {
+        name.len() > harmless.len() && harmful.starts_with(name)
+    };
+    text.to_ascii_lowercase().contains("file:")
+        || text.starts_with('@')
+        || text.starts_with('-') && (text.contains("H@") || text.contains("=@"))
+        || text.starts_with("--expand")
+        || BEGIN_LIKE.iter().any(is_longer)
+}
+
+/// The last operand of a command that copies files, if it is a path that leaves the workspace. An operand after an
+/// option may be the option's value: then the one before counts too.
+fn destination_elsewhere(extra: &[Word]) -> Option<&Word> {
+    let is_option = |word: &Word| word.text.starts_with('-');
+    let is_remote = |word: &Word| {
+        let host = word.text.split('/').next().unwrap_or_default();
+        host.contains(':')
+    };
+    for (index, word) in extra.iter().enumerate().rev() {
+        if is_option(word) {
+            continue;
+        }
+        if leaves_folder(word) && !is_remote(word) {
+            return Some(word);
+        }
+        let before = index.checked_sub(1).and_then(|before| extra.get(before));
+        if !before.is_some_and(is_option) {
+            return None;
+        }
+    }
+    None
 }
 
 /// `ps eww` shows environments, `ps -ef` does not: with a dash the letter has another meaning.

@@ -37,6 +37,7 @@ mod redirections;
 mod sandboxed;
 mod scripts;
 mod skills;
+mod transfers;
 
 const ROOT: &str = "/home/someone/project";
 
