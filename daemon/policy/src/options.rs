@@ -19,6 +19,9 @@ pub(crate) fn risk(words: &[Word], named: usize) -> Option<String> {
     let program = programs::base(&words.first()?.text);
     // An option at the end of a rule takes its value from the caller.
     let from = named.saturating_sub(1).max(1);
+    // A rule for `cmake --build` means the directory that the caller names.
+    let is_build = program == "cmake" && named == 2 && words[1].text == "--build";
+    let from = if is_build { named } else { from };
     let extra = words.get(from..).unwrap_or_default();
     let said = |what: &str| Some(format!("no prefix rule can cover `{what}`"));
     if let Some(inner) = shell::launched(words).filter(|inner| named > *inner) {
@@ -79,11 +82,11 @@ fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w
     extra.iter().find(|word| {
         let text = word.text.as_str();
         // After `--`, the words belong to another program.
-        if text == "--" && program == "cargo" {
+        if text == "--" && matches!(program, "cargo" | "npm" | "pnpm" | "yarn") {
             own = false;
         }
         if !own {
-            return text.starts_with("--logfile");
+            return program == "cargo" && text.starts_with("--logfile");
         }
         if asks && !text.starts_with("--") {
             return false;
@@ -114,26 +117,34 @@ fn is_harmless(program: &str) -> bool {
     tables().harmless.contains(program)
 }
 
-/// Whether an awk program runs, reads or writes something besides its input.
+/// Whether the arguments of awk may make it run, read or write something besides its input.
 fn awk(extra: &[Word]) -> bool {
-    extra.iter().any(|word| {
+    let mut rest = extra.iter();
+    while let Some(word) = rest.next() {
         let text = word.text.as_str();
-        let option = text.starts_with('-') && !text.starts_with("-F");
-        option
-            || word.may_become_option()
-            || [
-                "system",
-                "getline",
-                "@",
-                "|",
-                ">",
-                "ARGV",
-                "extension",
-                "close",
-            ]
-            .iter()
-            .any(|sign| text.contains(sign))
-    })
+        if word.may_become_option() {
+            return true;
+        }
+        match text.get(..2) {
+            _ if !text.starts_with('-') => {
+                return awk_code(text) || rest.any(Word::may_become_option);
+            }
+            // The value may be the next word.
+            Some("-F" | "-v") if text.len() > 2 => {}
+            Some("-F" | "-v") => {
+                rest.next();
+            }
+            _ => return true,
+        }
+    }
+    false
+}
+
+/// The same for its code. A `>` or `|` before the first `print` compares or is part of a pattern.
+fn awk_code(code: &str) -> bool {
+    const SIGNS: &[&str] = &["system", "getline", "@", "ARGV", "extension", "close"];
+    let printing = code.find("print").map_or("", |at| &code[at..]);
+    printing.contains(['>', '|']) || SIGNS.iter().any(|sign| code.contains(sign))
 }
 
 /// The rule itself must name the code: the script, or the module.
@@ -308,6 +319,16 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
             .iter()
             .find(|word| reads_file_in_curl(&word.text))
             .map(|word| format!("`{}` may read or write a file", word.text)),
+        "cmake" => {
+            // After `--`, words are options of the build tool, which may name another file or shell.
+            let elsewhere = |word: &&Word| {
+                word.text == "--" || leaves_folder(word) && !word.text.starts_with('-')
+            };
+            extra
+                .iter()
+                .find(elsewhere)
+                .map(|word| format!("`{}` may make cmake run something else", word.text))
+        }
         "rsync" | "scp" => destination_elsewhere(extra)
             .map(|word| format!("`{}` may lead outside the workspace", word.text)),
         "gcc" | "g++" | "cc" | "clang" | "javac" | "rustc" => extra

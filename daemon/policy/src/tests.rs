@@ -20,6 +20,7 @@ mod bound;
 mod code;
 mod commands;
 mod corpus;
+mod covered;
 #[cfg(unix)]
 mod differential;
 mod escape;
