@@ -83,6 +83,10 @@ fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w
         let text = word.text.as_str();
         // After `--`, the words belong to another program.
         if text == "--" && matches!(program, "cargo" | "npm" | "pnpm" | "yarn") {
+            // Here, that program is the compiler, whose options name a linker.
+            if program == "cargo" && matches!(subcommand, "rustc" | "rustdoc") {
+                return true;
+            }
             own = false;
         }
         if !own {
@@ -256,8 +260,10 @@ fn subcommand(program: &str, words: &[Word], named: usize) -> Option<String> {
     let mut meant = risky
         .iter()
         .filter(|name| may_stand_for(program, &found.text, name));
+    let known = tables().known_subcommands.get(program);
+    let is_foreign = known.is_some_and(|known| named < 2 && !known.contains(&found.text));
     let risk = meant.any(|name| launches(name) || named < 2);
-    risk.then(|| format!("no prefix rule can cover `{program} {}`", found.text))
+    (risk || is_foreign).then(|| format!("no prefix rule can cover `{program} {}`", found.text))
 }
 
 /// Whether a word is the name of a subcommand, or short for it if the program accepts that.

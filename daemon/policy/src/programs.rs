@@ -14,7 +14,7 @@ pub(crate) fn base(program: &str) -> &str {
 }
 
 /// Removes a version: `python3.12` becomes `python3`.
-fn unversioned(name: &str) -> &str {
+pub(crate) fn unversioned(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 

@@ -317,11 +317,16 @@ fn targets_to_allow(call: &Call<'_>) -> Vec<Target> {
     targets
 }
 
-/// The host that a call contacts, in lower case.
+/// The host that a call contacts, in lower case. `None`: parsers of URLs may read it differently.
 pub(crate) fn host(call: &Call<'_>) -> Option<String> {
     let url = call.text_of(ArgumentUse::Url)?.trim();
-    let (_, rest) = url.split_once("://")?;
-    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    let (scheme, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~:@[]!$&'()*+,;=".contains(c);
+    let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    if !scheme.chars().all(is_scheme) || !authority.chars().all(is_plain) {
+        return None;
+    }
     let host = authority.rsplit('@').next()?;
     let host = host
         .split(':')
@@ -329,6 +334,14 @@ pub(crate) fn host(call: &Call<'_>) -> Option<String> {
         .trim_end_matches('.')
         .to_ascii_lowercase();
     (!host.is_empty()).then_some(host)
+}
+
+/// The same as `find_domain`, for rules that deny or ask: an address that is not plain may be any.
+fn find_possible_domain(domains: &[(String, usize)], call: &Call<'_>) -> Option<usize> {
+    let is_unclear = call.tool.family == Family::WebFetch && host(call).is_none();
+    let any = domains.first().filter(|_| is_unclear);
+    any.map(|(_, index)| *index)
+        .or_else(|| find_domain(domains, call))
 }
 
 fn find_domain(domains: &[(String, usize)], call: &Call<'_>) -> Option<usize> {

@@ -66,6 +66,7 @@ from_toml! {
         pub grantable_subcommands: HashMap<String, Names>,
         pub launching_subcommands: HashMap<String, HashMap<String, usize>>,
         pub subcommands: HashMap<String, Names>,
+        pub known_subcommands: HashMap<String, Names>,
         pub shortened_subcommands: HashMap<String, Names>,
         pub git: GitTables,
         /// For programs that are in no table: option names that mean the same everywhere.

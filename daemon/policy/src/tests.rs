@@ -32,6 +32,7 @@ mod gitconfig;
 mod grants;
 mod matrix;
 mod names;
+mod other_names;
 mod patterns;
 mod properties;
 mod redirections;

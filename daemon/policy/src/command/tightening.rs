@@ -16,6 +16,8 @@ use crate::textrules::{Anchor, RuleMatch};
 
 /// Maximum options before a subcommand to skip.
 const OPTIONS_MAX: usize = 32;
+/// Maximum words of a command in which options between subcommands are skipped.
+const SKIPPED_MAX: usize = 64;
 
 impl CommandForms<'_> {
     /// Applies rules to the line as text, and to the text in it that is not understood.
@@ -135,7 +137,7 @@ struct Forms<'p> {
     words: Vec<&'p str>,
     /// Each text, and whether it is certainly the same command.
     texts: Vec<(String, bool)>,
-    /// The words of each text, if some of them may stand for others: patterns.
+    /// The words of each text, if some of them may stand for others (patterns) or be skipped (options).
     inserted: Vec<Vec<Word>>,
     /// Texts that may contain further commands.
     rough: Vec<String>,
@@ -156,8 +158,13 @@ impl<'p> Forms<'p> {
         let starts = std::iter::once(0).chain(variants.iter().map(|(from, _)| *from));
         let inserted =
             starts.map(|from| with_short_subcommand(program, without(&part.words, from)));
-        let has_pattern = |words: &Vec<Word>| words.iter().any(|word| word.glob);
-        let inserted = inserted.filter(has_pattern).collect();
+        let may_differ = |words: &Vec<Word>| {
+            let is_option = |word: &Word| word.text.starts_with('-');
+            words.iter().any(|word| word.glob)
+                || words.len() <= SKIPPED_MAX && words.iter().skip(2).any(is_option)
+        };
+        let inserted = inserted.filter(may_differ).collect();
+        texts.extend(other_names(program, &words));
         let rough = if programs::holds_commands(&part.words) {
             let raw = line
                 .command
@@ -247,6 +254,34 @@ fn options_before(words: &[Word]) -> usize {
         .skip(1)
         .take_while(|word| word.text.starts_with(['-', '+']))
         .count()
+}
+
+/// The command by other names of its program or subcommand: `git-push` is `git push`, `pip3` may be `pip`, and
+/// `docker container run` is `docker run`.
+fn other_names(program: &str, words: &[&str]) -> Vec<(String, bool)> {
+    let Some((_, rest)) = words.split_first() else {
+        return Vec::new();
+    };
+    let joined = |first: &[&str], rest: &[&str]| {
+        let words = first.iter().chain(rest).copied();
+        (shell::join(words), false)
+    };
+    let mut found = Vec::new();
+    if let Some(subcommand) = program.strip_prefix("git-") {
+        found.push(joined(&["git", subcommand], rest));
+    }
+    let plain = programs::unversioned(program);
+    if plain != program && !plain.is_empty() {
+        found.push(joined(&[plain], rest));
+    }
+    let is_client = matches!(program, "docker" | "nerdctl" | "podman");
+    if let Some(("builder" | "buildx" | "container" | "image" | "system", rest)) =
+        rest.split_first().map(|(kind, rest)| (*kind, rest))
+        && is_client
+    {
+        found.push(joined(&[program], rest));
+    }
+    found
 }
 
 /// The words, with a pattern for a subcommand that may be short for others: `npm pub` is `npm pub*`.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{find_domain, targets, targets_to_allow};
+use super::{find_domain, find_possible_domain, targets, targets_to_allow};
 use crate::budget::Budget;
 use crate::call::{Access, Call};
 use crate::pathrules::{PathRules, PatternReach};
@@ -78,7 +78,7 @@ impl TighteningRules {
         let named = targets(call)
             .iter()
             .find_map(|target| self.whole.get(target).copied());
-        named.or_else(|| find_domain(&self.domains, call))
+        named.or_else(|| find_possible_domain(&self.domains, call))
     }
 
     /// A rule that could not be parsed, for calls that change something.

@@ -1,5 +1,5 @@
 //! Deny and ask rules over a command with patterns, which the shell replaces by file names (`git pus[h]`) or which stand
-//! for an abbreviation.
+//! for an abbreviation, and with options between its subcommands.
 //!
 //! If in doubt, a rule may match. Called by `command`.
 
@@ -57,7 +57,8 @@ impl Pattern {
         (own * words) as u64
     }
 
-    /// Whether this matches after the shell has inserted file names: any number of words for each pattern.
+    /// Whether this matches after the shell has inserted file names, any number of words for each pattern, or without
+    /// some options.
     fn may_fit(&self, words: &[Word], program: &str) -> bool {
         let rule: Vec<&str> = self
             .head
@@ -86,6 +87,12 @@ impl Pattern {
                 }
             };
             let mut next = vec![false; rule.len() + 1];
+            // Options may be between subcommands, perhaps with a value: `gh pr -R a/b merge`.
+            let before = index.checked_sub(1).and_then(|before| words.get(before));
+            let is_option = |word: &Word| word.text.starts_with('-');
+            if index > 0 && (is_option(word) || before.is_some_and(is_option)) {
+                next.clone_from(&matched);
+            }
             for own in 0..rule.len() {
                 if (matched[own] || word.glob && next[own]) && fits(own) {
                     next[own + 1] = true;
