@@ -92,6 +92,10 @@ fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w
         if !own {
             return program == "cargo" && text.starts_with("--logfile");
         }
+        // An option of its own, and no abbreviation of `--partial-dir`.
+        if program == "rsync" && text == "--partial" {
+            return false;
+        }
         if asks && !text.starts_with("--") {
             return false;
         }
@@ -131,7 +135,9 @@ fn awk(extra: &[Word]) -> bool {
         }
         match text.get(..2) {
             _ if !text.starts_with('-') => {
-                return awk_code(text) || rest.any(Word::may_become_option);
+                let sets_files = |word: &Word| word.text.starts_with("ARG");
+                return awk_code(text)
+                    || rest.any(|word| word.may_become_option() || sets_files(word));
             }
             // The value may be the next word.
             Some("-F" | "-v") if text.len() > 2 => {}

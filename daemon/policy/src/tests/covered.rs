@@ -56,6 +56,8 @@ fn rule_for_awk_covers_comparisons_patterns_and_variables() {
          ask   | awk -vn=3 -f x f
          ask   | awk -lx '{print}' f
          ask   | awk '{print}' *
+         ask   | awk -F: 1 ARGV=x
+         allow | awk 1 OFS=x f
          ask   | awk --source '{print}' f
          ask   | awk -- '{print}' f",
     );

@@ -26,6 +26,9 @@ fn rule_for_a_copying_program_covers_no_destination_outside_the_workspace() {
          ask   | rsync --partial-dir=/x a b
          ask   | rsync --partial-dir /x a b
          ask   | rsync --temp-dir=/x a b
+         ask   | rsync --partial-d /x a b
+         ask   | rsync --rs=x a h:
+         ask   | rsync --only-write-b=x a b
          ask   | rsync -e x a b
          allow | scp h:a .
          allow | scp -r h:a b/c
