@@ -57,33 +57,10 @@ fn inline(dialog: &ListDialog, model: &Model, shown: &[Row], width: usize, rows:
     let body = most.saturating_sub(1 + usize::from(keys));
     // Whether something is marked that there is something to say of changes nothing: rows would jump.
     let known = shown.iter().any(|row| row.key != Key::New);
-    let mut lines;
-    if width >= BESIDE && known {
-        let left = width * 3 / 5;
-        lines = body_lines(dialog, model, shown, left - 1, body);
-        let right = aside::lines(dialog, model, shown, width - left - 2, body);
-        lines.resize_with(body, Line::default);
-        lines = side_by_side(lines, right, model, left, width);
-    } else {
-        lines = body_lines(dialog, model, shown, width, body);
-        let room = match (&dialog.restore, rows >= BELOW) {
-            (_, true) if !known => 0,
-            (None, true) => BELOW_ROWS,
-            // The effect of a rewind is shown before it is done, however small the screen is.
-            (Some(_), true) => rows.saturating_sub(lines.len() + 2),
-            (Some(_), false) => body.saturating_sub(lines.len()),
-            (None, false) => 0,
-        };
-        let room = room.min(rows.saturating_sub(lines.len() + 2));
-        let mut below = aside::lines(dialog, model, shown, width, room.saturating_sub(1));
-        if dialog.restore.is_none() {
-            below.resize_with(room.saturating_sub(1), Line::default);
-        }
-        if room > 1 && !below.is_empty() {
-            lines.push(border(model, width));
-            lines.extend(below);
-        }
-    }
+    let lines = match width >= BESIDE && known {
+        true => beside(dialog, model, shown, width, body),
+        false => below(dialog, model, shown, (width, rows), body),
+    };
     let mut panel = Panel {
         rows: vec![title],
         cursor,
@@ -93,6 +70,62 @@ fn inline(dialog: &ListDialog, model: &Model, shown: &[Row], width: usize, rows:
         panel.rows.push(last(dialog, model, width));
     }
     panel
+}
+
+/// The list with the preview on its right. No row is wider than the list and the line beside it but for a detail, and
+/// there are no more rows than needed: in a narrower window the terminal breaks them, and pushes the first ones into its
+/// scrollback.
+fn beside(
+    dialog: &ListDialog,
+    model: &Model,
+    shown: &[Row],
+    width: usize,
+    body: usize,
+) -> Vec<Line<'static>> {
+    let left = width * 3 / 5 - 1;
+    let lines = body_lines(dialog, model, shown, left - 1, body);
+    // The same for every marked row, but for a rewind: rows would jump.
+    let steady = lines.len().max(BELOW_ROWS).min(body);
+    let room = match dialog.restore {
+        Some(_) => body,
+        None => steady,
+    };
+    let right = aside::lines(dialog, model, shown, width - left - 3, room);
+    let mut lines = side_by_side(lines, right, model, left, width);
+    if dialog.restore.is_none() {
+        lines.resize_with(steady, Line::default);
+    }
+    lines
+}
+
+/// The list with the preview below it, where the screen has room for it.
+fn below(
+    dialog: &ListDialog,
+    model: &Model,
+    shown: &[Row],
+    (width, rows): (usize, usize),
+    body: usize,
+) -> Vec<Line<'static>> {
+    let known = shown.iter().any(|row| row.key != Key::New);
+    let mut lines = body_lines(dialog, model, shown, width, body);
+    let room = match (&dialog.restore, rows >= BELOW) {
+        (_, true) if !known => 0,
+        (None, true) => BELOW_ROWS,
+        // The effect of a rewind is shown before it is done, however small the screen is.
+        (Some(_), true) => rows.saturating_sub(lines.len() + 2),
+        (Some(_), false) => body.saturating_sub(lines.len()),
+        (None, false) => 0,
+    };
+    let room = room.min(rows.saturating_sub(lines.len() + 2));
+    let mut below = aside::lines(dialog, model, shown, width, room.saturating_sub(1));
+    if dialog.restore.is_none() {
+        below.resize_with(room.saturating_sub(1), Line::default);
+    }
+    if room > 1 && !below.is_empty() {
+        lines.push(border(model, width));
+        lines.extend(below);
+    }
+    lines
 }
 
 /// The whole screen: totals, headings, rows, details of the marked row, keys.
@@ -369,23 +402,21 @@ fn side_by_side(
     left_width: usize,
     width: usize,
 ) -> Vec<Line<'static>> {
-    let bar = Span::styled("│ ", model.look.theme.style(TextRole::Border));
+    let bar = Span::styled("│", model.look.theme.style(TextRole::Border));
     let count = left.len().max(right.len());
     let mut right = right.into_iter();
     let mut left = left.into_iter();
-    let row = |left: Line<'static>, right: Line<'static>| {
+    let row = |left: Line<'static>, right: Option<Line<'static>>| {
         let mut spans = pad(left.spans, left_width);
         spans.push(bar.clone());
-        spans.extend(right.spans);
+        if let Some(right) = right {
+            spans.push(Span::raw(" "));
+            spans.extend(right.spans);
+        }
         Line::from(clip(spans, width))
     };
     (0..count)
-        .map(|_| {
-            row(
-                left.next().unwrap_or_default(),
-                right.next().unwrap_or_default(),
-            )
-        })
+        .map(|_| row(left.next().unwrap_or_default(), right.next()))
         .collect()
 }
 

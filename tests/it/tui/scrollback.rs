@@ -208,3 +208,51 @@ fn outputs_that_are_shown_and_hidden_again_lose_and_double_no_call() {
         }
     }
 }
+
+#[test]
+fn an_open_list_leaves_no_rows_behind_in_narrower_and_lower_windows() {
+    let long = |number: usize| -> String {
+        let lines = (0..12).map(|line| format!("{number}, line {line}\n\n"));
+        lines.collect()
+    };
+    let script = Script::new().says(&long(1)).says(&long(2)).says(&long(3));
+    let house = House::playing(&script);
+    for (number, session) in [(1, None), (2, Some("1")), (3, Some("1"))] {
+        let prompt = format!("prompt {number}");
+        let mut arguments = vec!["run"];
+        arguments.extend(session.iter().flat_map(|session| ["-s", session]));
+        arguments.push(&prompt);
+        let _ = house.reasonix(&arguments).expect_code(0);
+    }
+    let sizes = [(60, 24), (50, 30), (50, 18)];
+    for (size, known) in sizes
+        .into_iter()
+        .flat_map(|size| [(size, true), (size, false)])
+    {
+        let mut command = house.command(&["attach", "1"]);
+        if known {
+            command.env("VTE_VERSION", "7200");
+        }
+        let reflows = TerminalFeatures {
+            reflows: true,
+            ..TerminalFeatures::default()
+        };
+        let terminal = Terminal::start_in(command, 100, 30, reflows);
+        terminal.wait_scrolled("3, line 11");
+        terminal.wait_for("a line for prompts", has_composer);
+        terminal.press("ctrl-l");
+        terminal.wait_for("a line for prompts", has_composer);
+        terminal.type_text("/rewind");
+        terminal.press("enter");
+        terminal.wait_for("the turns", |screen| screen.contains("  prompt 1"));
+        terminal.wait_text("Rewind to before a prompt");
+        for size in [size, (100, 30)] {
+            resize(&terminal, size);
+        }
+        terminal.press("esc");
+        terminal.wait_for("a line for prompts", has_composer);
+        let all = terminal.scrollback();
+        assert!(!all.contains("Rewind to before"), "{size:?}:\n{all}");
+        assert!(!all.contains('▸'), "{size:?}:\n{all}");
+    }
+}

@@ -322,6 +322,46 @@ fn a_rewind_shows_its_effect_on_files_beforehand() {
     assert!(shown.contains("… and 4 more"), "{shown}");
 }
 
+/// Rows of the panel, and of the empty and the status row around it, in a window of that many columns.
+fn broken(panel: &Panel, columns: usize) -> usize {
+    let rows = panel.rows.iter();
+    2 + rows
+        .map(|row| wrap::cells(row).div_ceil(columns).max(1))
+        .sum::<usize>()
+}
+
+#[test]
+fn a_list_beside_its_details_fits_narrower_and_lower_windows() {
+    for what in [ListOf::Turns, ListOf::Queue] {
+        let mut model = opened(what, (100, 30), Language::English);
+        for press in ["home", "j", "j", "end"] {
+            self::press(&mut model, press);
+            let panel = drawn(&model);
+            for (columns, rows) in [(60, 24), (50, 30), (50, 18), (100, 15)] {
+                let needed = broken(&panel, columns);
+                assert!(
+                    needed <= rows,
+                    "{needed} rows at {columns}x{rows}: {}",
+                    text(&panel)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_without_an_entry_and_a_detail_are_empty() {
+    let mut model = opened(ListOf::Turns, (100, 30), Language::English);
+    press(&mut model, "home");
+    let shown = text(&drawn(&model));
+    assert_eq!(shown.matches('│').count(), 4, "{shown}");
+    let heights = ["home", "j", "j", "j"].map(|name| {
+        press(&mut model, name);
+        drawn(&model).rows.len()
+    });
+    assert_eq!(heights, [8; 4], "rows do not jump when the mark moves");
+}
+
 #[test]
 fn ages_and_paths_are_short() {
     let language = Language::English;
