@@ -19,6 +19,8 @@ super::catalog! {
     Ended = "ended", "已结束";
     /// How many prompts wait.
     Queued = "{0} queued", "排队 {0}";
+    /// The page of the transcript is scrolled up.
+    MoreBelow = "↓ more below", "↓ 下方还有内容";
     ReadOnly = "read-only", "只读";
     PlanMode = "plan mode", "计划模式";
     OnlyReads = "read-only", "只读";

@@ -19,6 +19,8 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
     if text.trim().is_empty() {
         return Vec::new();
     }
+    // What it comes to is at the end of the transcript.
+    model.scroll = 0;
     let written = model.composer.buffer.as_str();
     // A line that begins with a blank is a prompt, and so is one that begins with text that was not typed.
     let after_blank = written.starts_with(char::is_whitespace);

@@ -38,6 +38,9 @@ fn line(model: &Model, width: usize) -> Line<'static> {
     let fill = |message, value: u64| model.look.language.fill(message, &[&value.to_string()]);
     let mut left = vec![state::group(model, width)];
     let mut right = Vec::new();
+    if model.look.fullscreen && model.scroll > 0 {
+        left.push(Group::new(1, TextRole::Accent, say(Msg::MoreBelow)));
+    }
     let waiting = model
         .session
         .as_ref()

@@ -43,6 +43,20 @@ fn runs(model: &mut Model) {
 }
 
 #[test]
+fn whatever_is_sent_scrolls_to_the_end_of_the_transcript() {
+    let mut model = attached();
+    for line in ["hello", "!ls", "/cost"] {
+        model.scroll = 20;
+        say(&mut model, line);
+        assert_eq!(model.scroll, 0, "{line}");
+    }
+    // Enter on an empty line sends nothing.
+    model.scroll = 20;
+    say(&mut model, "");
+    assert_eq!(model.scroll, 20);
+}
+
+#[test]
 fn a_line_after_an_exclamation_mark_is_the_users_own_command() {
     let mut model = attached();
     assert_eq!(command(&say(&mut model, "! ls -la ")), "ls -la");

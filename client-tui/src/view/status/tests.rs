@@ -464,6 +464,23 @@ fn the_exit_report_shows_usage_and_the_resume_command() {
     );
 }
 
+#[test]
+fn a_page_that_is_scrolled_up_says_that_there_is_more_below() {
+    let mut model = model(State::Idle, None);
+    model.scroll = 3;
+    assert!(
+        !row(&model, 80).contains('↓'),
+        "in the terminal's own scrollback"
+    );
+    model.look.fullscreen = true;
+    assert!(row(&model, 80).contains("↓ more below"));
+    assert!(row(&model, 40).contains("↓ more below"));
+    model.look.language = Language::Chinese;
+    assert!(row(&model, 80).contains("↓ 下方还有内容"));
+    model.scroll = 0;
+    assert!(!row(&model, 80).contains('↓'));
+}
+
 proptest! {
     #[test]
     fn no_row_is_wider_than_the_screen(
