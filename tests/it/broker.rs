@@ -92,10 +92,7 @@ async fn forty_sessions_wait_out_rate_limits_together_and_all_are_served() {
     // `ps` shows why the sessions wait.
     until("`ps` to show the wait", || {
         let listed = house.reasonix(&["ps", "--json"]).out;
-        let expected = [
-            "vendor asks to wait 1 s, ",
-            " sessions are ahead of this one",
-        ];
+        let expected = ["vendor asks to wait, ", " sessions are ahead of this one"];
         expected
             .iter()
             .all(|words| listed.contains(words))

@@ -265,7 +265,8 @@ impl Waiting {
                 && let Some((standing, in_ms)) = self.places.nearest().standing()
             {
                 self.report_at = None;
-                let cause = wait_cause(&self.account, standing, in_ms);
+                // The part has the time: as words it would be wrong a second later.
+                let cause = wait_cause(&self.account, standing, None);
                 let down = matches!(standing.why, WaitReason::Down);
                 let part = Part::Waiting { cause, in_ms, down };
                 return Some((Ok(part), Stage::Waiting(self)));
@@ -376,21 +377,25 @@ fn failure(error: &ProviderError) -> Option<RequestFailure> {
     }
 }
 
-/// Why a request waits, as a text for users.
+/// Why a request waits, as a text for users; `in_ms`: how long still, where no countdown is shown beside it.
 fn wait_cause(account: &Account, standing: QueuePosition, in_ms: Option<u64>) -> String {
     let name = &account.name;
-    let seconds = in_ms.map_or(0, |ms| ms.div_ceil(1000));
-    let why = match standing.why {
-        WaitReason::Full => {
+    let seconds = in_ms.map(|ms| ms.div_ceil(1000));
+    let why = match (standing.why, seconds) {
+        (WaitReason::Full, _) => {
             format!(
                 "the limit of concurrent requests to {name} ({}) is reached",
                 account.max_concurrent
             )
         }
-        WaitReason::Busy => format!("{name} asks to wait {seconds} s"),
-        WaitReason::Down => format!("{name} fails repeatedly: the next attempt is in {seconds} s"),
-        WaitReason::Probing => format!("one request checks whether {name} works again"),
-        WaitReason::Few => format!("{name} works again: a few requests are sent at a time"),
+        (WaitReason::Busy, Some(seconds)) => format!("{name} asks to wait {seconds} s"),
+        (WaitReason::Busy, None) => format!("{name} asks to wait"),
+        (WaitReason::Down, Some(seconds)) => {
+            format!("{name} fails repeatedly: the next attempt is in {seconds} s")
+        }
+        (WaitReason::Down, None) => format!("{name} fails repeatedly"),
+        (WaitReason::Probing, _) => format!("one request checks whether {name} works again"),
+        (WaitReason::Few, _) => format!("{name} works again: a few requests are sent at a time"),
     };
     match standing.sessions_before {
         0 => why,

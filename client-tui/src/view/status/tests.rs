@@ -11,10 +11,13 @@ use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
-use crate::effect::ErrorReport;
+use crate::effect::{Effect, ErrorReport};
+use crate::event::Event;
+use crate::keymap::key;
 use crate::messages::Language;
 use crate::model::{LaunchContext, Link, Tone, ViewOptions};
 use crate::update::scene::{record, take};
+use crate::update::update;
 
 fn model(state: State, waiting_for: Option<WaitingFor>) -> Model {
     let place = LaunchContext {
@@ -462,6 +465,33 @@ fn the_exit_report_shows_usage_and_the_resume_command() {
         summary(&model)[0],
         "会话 12 · tidy up · 3 个回合 · 在此 1m 12s"
     );
+}
+
+#[test]
+fn a_turn_that_is_being_interrupted_does_not_keep_running() {
+    let mut model = model(State::Running, None);
+    let mut press = |name: &str| {
+        let now = model.now + Duration::from_secs(1);
+        let event = Event::Key(key(name).unwrap());
+        let effects = update(&mut model, event, now);
+        effects.into_iter().find_map(|effect| match effect {
+            Effect::Leave(report) => report.words.last().cloned(),
+            _ => None,
+        })
+    };
+    assert_eq!(press("ctrl-c"), None);
+    let last = press("ctrl-c");
+    assert_eq!(last.as_deref(), Some("attach again: reasonix attach 12"));
+    // The next turn does.
+    let session = model.session.as_mut().unwrap();
+    session.state = State::Idle;
+    let started = Body::TurnStarted(proto::record::TurnStarted {
+        prompt_id: PromptId::new(),
+    });
+    take(&mut model, vec![record(1, &started)]);
+    model.session.as_mut().unwrap().state = State::Running;
+    let last = summary(&model).pop();
+    assert!(last.unwrap().ends_with("it keeps running"));
 }
 
 #[test]

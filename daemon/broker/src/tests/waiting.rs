@@ -104,10 +104,7 @@ async fn a_request_at_a_closed_gate_waits_and_reports_why() {
     let mut first = scene.provider.stream(request(2, "k-one"));
     let mut second = scene.provider.stream(request(3, "k-one"));
     let (one, two) = tokio::join!(first.next(), second.next());
-    for (waiting, end) in [
-        (one, " 12 s"),
-        (two, " 12 s, 1 session is ahead of this one"),
-    ] {
+    for (waiting, end) in [(one, ""), (two, ", 1 session is ahead of this one")] {
         let Some(Ok(Part::Waiting { cause, in_ms, .. })) = waiting else {
             panic!("{waiting:?}");
         };
@@ -260,7 +257,7 @@ async fn a_rate_limit_stops_all_models_of_its_key() {
     };
     let waits = scene.provider.stream(other).next().await;
     assert!(
-        matches!(&waits, Some(Ok(Part::Waiting { cause, .. })) if cause.contains("asks to wait 12 s")),
+        matches!(&waits, Some(Ok(Part::Waiting { cause, .. })) if cause.contains("asks to wait")),
         "{waits:?}"
     );
     assert_eq!(scene.asked(), 1);

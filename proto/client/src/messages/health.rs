@@ -118,6 +118,8 @@ crate::catalog! {
     NotSent = "the request was not sent within {0} s", "请求在 {0} 秒内没有发送";
     ConcurrencyLimit = "the limit of concurrent requests to {0} ({1}) is reached", "已达到 {0} 的并发请求上限（{1}）";
     AsksToWait = "{0} asks to wait {1} s", "{0} 要求等待 {1} 秒";
+    AsksToWaitUntimed = "{0} asks to wait", "{0} 要求等待";
+    FailsRepeatedlyUntimed = "{0} fails repeatedly", "{0} 连续失败";
     FailsRepeatedly = "{0} fails repeatedly: the next attempt is in {1} s", "{0} 连续失败：{1} 秒后再试";
     ChecksWorks = "one request checks whether {0} works again", "正用一个请求检查 {0} 是否恢复";
     WorksAgain = "{0} works again: a few requests are sent at a time", "{0} 已恢复：每次只发送少量请求";
