@@ -88,6 +88,8 @@ pub struct Session {
     pub unsure: bool,
     /// Keys were offered to it; once is enough.
     pub offered: bool,
+    /// This client has asked to interrupt what runs; until it has ended, or something else is started.
+    pub interrupted: bool,
 }
 
 impl Session {
@@ -132,6 +134,7 @@ impl Session {
             running: Vec::new(),
             unsure: true,
             offered: false,
+            interrupted: false,
         }
     }
 
@@ -272,7 +275,10 @@ impl Session {
         self.waits.wait(waiting_for, at);
         match self.busy() {
             true => self.began = self.began.or(Some(at)),
-            false => self.began = None,
+            false => {
+                self.began = None;
+                self.interrupted = false;
+            }
         }
     }
 
@@ -320,6 +326,7 @@ impl Session {
                 }
                 if let Some(compacting) = status["compacting"].as_bool() {
                     self.compacting = compacting;
+                    self.interrupted &= self.busy();
                 }
             }
             Live::Text(_)
@@ -373,6 +380,7 @@ impl Session {
             }
             Body::TurnStarted(_) => {
                 self.turns = self.turns.saturating_add(1);
+                self.interrupted = false;
                 self.began = Some(at);
                 self.at_limit = None;
             }

@@ -68,13 +68,16 @@ fn yes(model: &mut Model, then: ConfirmedAction) -> Vec<Effect> {
         ConfirmedAction::ApprovalMode(approval_mode) => {
             everywhere::approval_mode_is(model, approval_mode)
         }
-        ConfirmedAction::Stop(session) => vec![
-            Effect::Call(Call::Interrupt {
+        ConfirmedAction::Stop(session) => {
+            if let Some(session) = &mut model.session {
+                session.interrupted = true;
+            }
+            let stop = Call::Interrupt {
                 session,
                 queue: Vec::new(),
-            }),
-            everywhere::leave(model, 0),
-        ],
+            };
+            vec![Effect::Call(stop), everywhere::leave(model, 0)]
+        }
     }
 }
 

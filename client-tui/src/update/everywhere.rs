@@ -164,10 +164,12 @@ fn again(model: &mut Model, key: DoublePressKey) -> bool {
 }
 
 /// The effect that stops the turn or the user's command; `None`: nothing runs, or this client may not stop it.
-fn stop(model: &Model) -> Option<Effect> {
-    let session = model.session.as_ref()?;
+fn stop(model: &mut Model) -> Option<Effect> {
+    let drives = model.role() == Role::Drive;
+    let session = model.session.as_mut()?;
     let runs = session.busy() || session.user_command().is_some();
-    (runs && model.role() == Role::Drive).then(|| {
+    (runs && drives).then(|| {
+        session.interrupted = session.busy();
         Effect::Call(Call::Interrupt {
             session: session.id.to_string(),
             queue: session.queue.waiting().to_vec(),

@@ -84,7 +84,13 @@ pub(super) fn failed(model: &mut Model, here: bool, call: Call, trouble: ErrorRe
         | Call::Rules(_)
         | Call::Trust { .. }
             if !here => {}
-        _ => model.trouble(&trouble),
+        call => {
+            if let (Call::Interrupt { .. }, true, Some(session)) = (call, here, &mut model.session)
+            {
+                session.interrupted = false;
+            }
+            model.trouble(&trouble);
+        }
     }
 }
 

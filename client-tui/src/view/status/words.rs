@@ -93,7 +93,7 @@ pub fn summary(model: &Model) -> Vec<String> {
     }
     let attach = format!("reasonix attach {pid}");
     let mut back = language.fill(Msg::SummaryAttach, &[&attach]);
-    if session.busy() {
+    if session.busy() && !session.interrupted {
         back = format!("{back} · {}", language.say(Msg::SummaryGoesOn));
     }
     lines.push(back);
