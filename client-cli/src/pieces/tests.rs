@@ -358,6 +358,23 @@ fn a_queued_prompt_is_named_by_its_first_words() {
     );
 }
 
+#[test]
+fn a_queued_prompt_that_is_sent_into_the_turn_is_not_called_changed() {
+    let id = "01890000-0000-7000-8000-0000000000aa";
+    let with = |text: &str| json!({"prompt_id": id, "text": text, "steer": true, "by": "ann"});
+    let queued = json!({"prompt_id": id, "text": "also this", "by": "ann"});
+    let shown = grown(&[
+        event(Some(1), "prompt.queued", &queued),
+        event(Some(2), "prompt.edited", &with("also this")),
+        event(Some(3), "prompt.edited", &with("not this")),
+    ]);
+    let first = "the queued prompt \"also this\"";
+    assert_eq!(
+        shown,
+        format!("[{first} will be sent into this turn][ann changed {first}: not this]")
+    );
+}
+
 fn asked() -> serde_json::Value {
     json!({"interaction_id": "7.1", "session": 3, "call": "c", "shown_hash": "h", "opened_at": "2026-01-01T00:00:00.000Z",
         "request": {"type": "questions", "questions": [

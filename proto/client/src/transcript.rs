@@ -374,6 +374,10 @@ pub enum Status {
         which: String,
         text: String,
     },
+    /// A prompt that waits is sent into the running turn, with the words that it had.
+    PromptSteers {
+        which: String,
+    },
     /// A prompt that waits has another place, from 1.
     PromptMoved {
         by: String,

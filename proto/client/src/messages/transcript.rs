@@ -228,6 +228,7 @@ crate::catalog! {
     QueuedPrompt = "the queued prompt \"{0}\"", "排队的提示词“{0}”";
     AQueuedPrompt = "a queued prompt", "一条排队的提示词";
     PromptEdited = "{0} changed {1}: {2}", "{0} 修改了{1}：{2}";
+    PromptSteers = "{0} will be sent into this turn", "{0}将插入本回合";
     Revoked = "{0} revoked the rule {1}", "{0} 已移除规则 {1}";
     PromptMoved = "{0} moved {1} to position {2}", "{0} 将{1}移到第 {2} 位";
     PromptDropped = "{0} was removed", "已移除{0}";

@@ -207,13 +207,18 @@ impl<T: AnswerText> Transcript<T> {
             Body::PromptEdited(edited) => {
                 let which = self.known.which(edited.prompt_id);
                 let text = edited.text.clone();
+                let known = self.known.prompts.get(&edited.prompt_id);
+                let is_same = known.is_some_and(|known| known.text == text);
                 let prompt = Prompt {
                     text: text.clone(),
                     untyped: edited.untyped.clone(),
                 };
                 self.known.prompts.insert(edited.prompt_id, prompt);
                 let by = edited.by.clone();
-                Status::PromptEdited { by, which, text }
+                match is_same && edited.steer {
+                    true => Status::PromptSteers { which },
+                    false => Status::PromptEdited { by, which, text },
+                }
             }
             Body::PromptMoved(moved) => Status::PromptMoved {
                 which: self.known.which(moved.prompt_id),

@@ -173,6 +173,7 @@ pub fn status(language: Language, status: &Status) -> String {
         Status::PromptEdited { by, which, text } => {
             fill(Msg::PromptEdited, &[&who(by), &prompt(which), text])
         }
+        Status::PromptSteers { which } => fill(Msg::PromptSteers, &[&prompt(which)]),
         Status::PromptMoved { by, which, place } => {
             let place = place.to_string();
             fill(Msg::PromptMoved, &[&who(by), &prompt(which), &place])
