@@ -342,8 +342,10 @@ impl App {
     /// Whether anything on the screen is animated. A session that waits for the user is not.
     fn spins(&self) -> bool {
         let model = &self.model;
-        matches!(model.link, Link::Lost(_) | Link::Away(_) | Link::Replaying)
-            || model.creating
+        matches!(
+            model.link,
+            Link::Lost(_) | Link::Stopped(_) | Link::Away(_) | Link::Replaying
+        ) || model.creating
             || model.session.as_ref().is_some_and(Session::works)
     }
 

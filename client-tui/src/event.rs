@@ -45,8 +45,10 @@ pub enum SessionUpdate {
         pid: proto::Pid,
     },
     Record(Box<DecodedEvent>),
-    /// The connection was lost and is being made again.
-    Lost,
+    /// The connection was lost and is being made again. `stopped`: the daemon was told to stop.
+    Lost {
+        stopped: bool,
+    },
     /// Connected again. A `sync`, or a `snapshot`, follows.
     Reconnected,
     /// The log cannot be written at present.

@@ -40,7 +40,9 @@ impl OverviewRefresh {
         let has_agents =
             session.is_some_and(|session| !model.overview.agents(session.pid).is_empty());
         match model.link {
-            Link::Lost(_) | Link::Away(_) | Link::Replaying | Link::Ended(_) => Self::Off,
+            Link::Lost(_) | Link::Stopped(_) | Link::Away(_) | Link::Replaying | Link::Ended(_) => {
+                Self::Off
+            }
             Link::None | Link::Live if listed || has_agents => Self::Fast,
             Link::None | Link::Live => Self::Slow,
         }

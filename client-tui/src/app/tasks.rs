@@ -156,7 +156,7 @@ async fn next_update(following: &mut Follow) -> Result<SessionUpdate, CallError>
             SessionUpdate::Record(event)
         }
         client::FollowUpdate::FollowEvent(FollowEvent::Reconnected) => SessionUpdate::Reconnected,
-        client::FollowUpdate::Lost => SessionUpdate::Lost,
+        client::FollowUpdate::Lost { stopped } => SessionUpdate::Lost { stopped },
         client::FollowUpdate::Unwritable(failure) => SessionUpdate::Unwritable(failure),
     })
 }

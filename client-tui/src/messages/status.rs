@@ -39,7 +39,8 @@ super::catalog! {
     PausedAdvice = "continue with /continue", "用 /continue 继续";
     GoalAtLimit = "the goal is paused at its time limit", "目标已在时限处暂停";
     GoalAtLimitAdvice = "`/continue minutes 10` lets it go on", "`/continue minutes 10` 让它继续";
-    LostAdvice = "connection lost; the session keeps running", "连接已断开，会话仍在继续";
+    LostAdvice = "connection lost; reconnecting…", "连接已断开，正在重新连接…";
+    StoppedAdvice = "the daemon was stopped; waiting until it is started again", "守护进程已停止，等待其重新启动";
     AwayAdvice = "no answer from the daemon; the session continues when it is back", "守护进程没有应答；恢复应答后会话将继续";
     /// The key.
     EndedAdvice = "disconnected from this session: {0} opens another, `/new` starts a new one", "已与此会话断开：{0} 打开其他会话，`/new` 新建会话";

@@ -190,6 +190,8 @@ pub enum Link {
     Live,
     /// Lost since then, and being restored.
     Lost(Instant),
+    /// The same, since the daemon was stopped; it may be started again.
+    Stopped(Instant),
     /// Since then there is no daemon, or it does not answer; the client keeps looking for it.
     Away(Instant),
     /// The session can no longer be followed.
@@ -405,7 +407,7 @@ impl Model {
 
     /// Whether there is no connection: a message sent now might arrive at any time, or never. If so, shows a notice.
     pub fn is_apart(&mut self, words: Msg) -> bool {
-        let apart = matches!(self.link, Link::Lost(_) | Link::Away(_));
+        let apart = matches!(self.link, Link::Lost(_) | Link::Stopped(_) | Link::Away(_));
         if apart {
             let words = self.look.language.say(words);
             self.toast(Tone::Warning, words);

@@ -47,7 +47,12 @@ pub fn session_update(model: &mut Model, follow: u64, update: SessionUpdate) -> 
             }
         }
         SessionUpdate::Record(event) => return record(model, &event),
-        SessionUpdate::Lost => model.link = Link::Lost(model.now),
+        SessionUpdate::Lost { stopped } => {
+            model.link = match stopped {
+                true => Link::Stopped(model.now),
+                false => Link::Lost(model.now),
+            }
+        }
         SessionUpdate::Reconnected => {
             model.link = Link::Replaying;
             model.transcript.divide(language.say(Msg::Reconnected));
@@ -66,7 +71,7 @@ pub fn session_update(model: &mut Model, follow: u64, update: SessionUpdate) -> 
                 model.transcript.say(Tone::Warning, trouble.hint);
             }
             model.link = Link::Away(match model.link {
-                Link::Lost(since) => since,
+                Link::Lost(since) | Link::Stopped(since) => since,
                 _ => model.now,
             });
         }

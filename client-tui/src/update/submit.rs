@@ -218,7 +218,10 @@ pub(super) fn create(model: &mut Model, first: FirstInput) -> Vec<Effect> {
 
 /// Whether the daemon cannot be asked.
 fn is_apart(model: &Model) -> bool {
-    matches!(model.link, Link::Lost(_) | Link::Away(_) | Link::Ended(_))
+    matches!(
+        model.link,
+        Link::Lost(_) | Link::Stopped(_) | Link::Away(_) | Link::Ended(_)
+    )
 }
 
 /// How much like a command a word must be so that it may have been meant.

@@ -19,6 +19,7 @@ use crate::backoff::Backoff;
 use crate::call::{CallError, Client};
 use crate::connect::Connection;
 use crate::event::DecodedEvent;
+use crate::lost::{DaemonFacts, LossCause};
 use crate::whole::{self, Fetched, Pieces, WHOLE_MAX};
 
 use outage::Outage;
@@ -62,8 +63,11 @@ pub enum FollowEvent {
 #[derive(Debug)]
 pub enum FollowUpdate {
     FollowEvent(FollowEvent),
-    /// The connection was lost: it is being made again, which may take a while.
-    Lost,
+    /// The connection was lost: it is being made again, which may take a while. `stopped`: its home shows that the
+    /// daemon was told to stop, or to hand over to the next one.
+    Lost {
+        stopped: bool,
+    },
     /// The session's log cannot be written, and nothing comes until it can. Only if the caller waits for that
     /// ([`Follow::wait_while_unwritable`]).
     Unwritable(Box<Failure>),
@@ -82,6 +86,8 @@ pub struct Follow {
     /// The last gap that made us attach again: the same one twice is an error.
     gap: Option<Seq>,
     route: Option<Route>,
+    /// The daemon of the newest route.
+    daemon: DaemonFacts,
     /// The connection was lost since the last event; one mark reports it.
     lost: bool,
     /// The loss has not been reported yet.
@@ -127,6 +133,7 @@ impl Client {
             attached,
             last,
             gap: None,
+            daemon: route.connection.known,
             route: Some(route),
             lost: false,
             parted: false,
@@ -187,7 +194,9 @@ impl Follow {
             }
             let Some(route) = &self.route else {
                 if std::mem::take(&mut self.parted) {
-                    return Ok(FollowUpdate::Lost);
+                    let fate = self.daemon.fate(&self.client.options().paths);
+                    let stopped = fate == LossCause::Stopped;
+                    return Ok(FollowUpdate::Lost { stopped });
                 }
                 if let Some(failure) = self.outage.as_mut().and_then(Outage::untold) {
                     return Ok(FollowUpdate::Unwritable(failure));
@@ -442,6 +451,7 @@ impl Follow {
         };
         self.epoch = Some(attached.epoch);
         self.attached = attached;
+        self.daemon = route.connection.known;
         self.route = Some(route);
         self.came = false;
         self.since = Instant::now();

@@ -981,7 +981,11 @@ async fn who_comes_while_the_daemon_is_stopping_waits_for_its_end() {
 
 #[tokio::test]
 async fn a_daemon_that_goes_is_told_before_the_next_one_is_there() {
-    for ending in [FakeAction::Ended(None), FakeAction::Close] {
+    for (ending, lost) in [
+        (FakeAction::Ended(None), "lost"),
+        (FakeAction::Close, "lost"),
+        (FakeAction::Close, "stopped"),
+    ] {
         let mut first = true;
         let fake = Fake::start(move |_| {
             let mut acts = vec![FakeAction::Answer(attached(0)), FakeAction::Event(sync(0))];
@@ -990,6 +994,10 @@ async fn a_daemon_that_goes_is_told_before_the_next_one_is_there() {
             }
             acts
         });
+        if lost == "stopped" {
+            // Before it goes, as the daemon does it.
+            std::fs::File::create(fake.home().join("run/stop")).unwrap();
+        }
         let client = connect(&fake).await;
         let from = FollowFrom::After(Seq(0));
         let mut follow = client.follow("3", from, false).await.unwrap();
@@ -998,10 +1006,13 @@ async fn a_daemon_that_goes_is_told_before_the_next_one_is_there() {
             heard.push(match follow.heard().await.unwrap() {
                 FollowUpdate::FollowEvent(FollowEvent::Event(event)) => event.kind().to_owned(),
                 FollowUpdate::FollowEvent(FollowEvent::Reconnected) => "again".to_owned(),
-                FollowUpdate::Lost => "lost".to_owned(),
+                FollowUpdate::Lost { stopped } => match stopped {
+                    true => "stopped".to_owned(),
+                    false => "lost".to_owned(),
+                },
                 FollowUpdate::Unwritable(_) => "unwritable".to_owned(),
             });
         }
-        assert_eq!(heard, ["sync", "lost", "again", "sync"]);
+        assert_eq!(heard, ["sync", lost, "again", "sync"]);
     }
 }

@@ -29,7 +29,7 @@ impl Attached {
             Ok(FollowUpdate::FollowEvent(FollowEvent::Event(event))) => {
                 self.take(*event, lines).await
             }
-            Ok(FollowUpdate::Lost) => {
+            Ok(FollowUpdate::Lost { .. }) => {
                 self.note(say!(Msg::Lost))?;
                 self.apart = true;
                 Ok(())

@@ -178,7 +178,7 @@ impl Run {
                     Some(FollowEvent::Reconnected),
                 )
             }
-            FollowUpdate::Lost => (seen.then(|| say!(Msg::Lost).to_owned()), None),
+            FollowUpdate::Lost { .. } => (seen.then(|| say!(Msg::Lost).to_owned()), None),
             FollowUpdate::Unwritable(failure) => {
                 (Some(format!("! {}", unwritable(&failure))), None)
             }

@@ -61,7 +61,10 @@ fn marks(model: &Model) -> usize {
 fn a_restored_connection_leaves_one_notice() {
     let mut model = attached();
     take(&mut model, vec![record(1, &state(State::Running)), sync(1)]);
-    take(&mut model, vec![session(SessionUpdate::Lost)]);
+    take(
+        &mut model,
+        vec![session(SessionUpdate::Lost { stopped: false })],
+    );
     assert!(matches!(model.link, Link::Lost(_)));
     assert_eq!(marks(&model), 0);
     take(
@@ -77,10 +80,30 @@ fn a_restored_connection_leaves_one_notice() {
 }
 
 #[test]
+fn a_daemon_that_was_stopped_is_called_so_until_it_is_there_again() {
+    let mut model = attached();
+    take(
+        &mut model,
+        vec![session(SessionUpdate::Lost { stopped: true })],
+    );
+    assert!(matches!(model.link, Link::Stopped(_)));
+    assert!(crate::update::scene::say(&mut model, "words").is_empty());
+    assert_eq!(model.composer.text(), "words");
+    take(
+        &mut model,
+        vec![session(SessionUpdate::Reconnected), sync(1)],
+    );
+    assert_eq!(model.link, Link::Live);
+}
+
+#[test]
 fn without_a_daemon_a_prompt_stays_written_and_all_goes_on_when_one_is_there() {
     let mut model = attached();
     let trouble = crate::effect::ErrorReport::new("the daemon was stopped", "start it");
-    take(&mut model, vec![session(SessionUpdate::Lost)]);
+    take(
+        &mut model,
+        vec![session(SessionUpdate::Lost { stopped: false })],
+    );
     take(&mut model, vec![session(SessionUpdate::Away(trouble))]);
     assert!(matches!(model.link, Link::Away(_)));
     assert!(crate::update::scene::say(&mut model, "words").is_empty());
@@ -105,7 +128,7 @@ fn attached_clients_are_counted_again_after_every_outage() {
         take(
             &mut model,
             vec![
-                session(SessionUpdate::Lost),
+                session(SessionUpdate::Lost { stopped: false }),
                 session(SessionUpdate::Reconnected),
             ],
         );
@@ -184,7 +207,7 @@ fn events_of_an_earlier_subscription_are_dropped() {
     let mut model = attached();
     let old = Event::Session {
         follow: 99,
-        update: SessionUpdate::Lost,
+        update: SessionUpdate::Lost { stopped: false },
     };
     take(&mut model, vec![old]);
     assert_eq!(model.link, Link::Live);
@@ -221,7 +244,10 @@ fn missed_events_do_not_ring() {
     take(&mut model, vec![record(1, &state(State::Running))]);
     take(
         &mut model,
-        vec![Event::Focus(false), session(SessionUpdate::Lost)],
+        vec![
+            Event::Focus(false),
+            session(SessionUpdate::Lost { stopped: false }),
+        ],
     );
     let missed = vec![
         session(SessionUpdate::Reconnected),

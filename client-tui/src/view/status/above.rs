@@ -68,10 +68,11 @@ fn styled(model: &Model, ink: TextRole, words: &str, width: usize) -> Line<'stat
 fn working(model: &Model, width: usize) -> Option<Line<'static>> {
     let language = model.look.language;
     let groups = match &model.link {
-        Link::Lost(since) | Link::Away(since) => {
+        Link::Lost(since) | Link::Stopped(since) | Link::Away(since) => {
             let time = model.now.saturating_duration_since(*since);
             let words = language.say(match model.link {
                 Link::Away(_) => Msg::AwayAdvice,
+                Link::Stopped(_) => Msg::StoppedAdvice,
                 _ => Msg::LostAdvice,
             });
             vec![

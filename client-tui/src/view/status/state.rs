@@ -29,7 +29,7 @@ pub fn waits(model: &Model) -> bool {
 /// Mark, word and colour of the state.
 fn state(model: &Model) -> (&'static str, Msg, TextRole) {
     match &model.link {
-        Link::Lost(_) | Link::Away(_) => {
+        Link::Lost(_) | Link::Stopped(_) | Link::Away(_) => {
             return (spinner(model), Msg::Reconnecting, TextRole::Warning);
         }
         Link::Ended(_) => return ("■", Msg::Ended, TextRole::Error),

@@ -321,7 +321,12 @@ fn the_reason_for_waiting_is_shown() {
     model.link = Link::Lost(model.now - Duration::from_secs(3));
     assert_eq!(
         above_of(&model, 80)[1],
-        "⠋ connection lost; the session keeps running · 3 s"
+        "⠋ connection lost; reconnecting… · 3 s"
+    );
+    model.link = Link::Stopped(model.now - Duration::from_secs(3));
+    assert_eq!(
+        above_of(&model, 80)[1],
+        "⠋ the daemon was stopped; waiting until it is started again · 3 s"
     );
     model.link = Link::Away(model.now - Duration::from_secs(4));
     assert_eq!(
