@@ -16,7 +16,7 @@ use crate::model::list::{Content, Key, ListDialog, ListOf, Restore, found, model
 use crate::render::{short, wrap};
 use crate::theme::TextRole;
 
-/// At most `rows` rows of it.
+/// At most `rows` rows of it. What is too long for a row is wrapped if everything has room then, else it is cut.
 pub fn lines(
     dialog: &ListDialog,
     model: &Model,
@@ -28,29 +28,38 @@ pub fn lines(
         model,
         width,
         room: rows,
+        wraps: true,
+        is_short: false,
         lines: Vec::new(),
     };
-    if let Some(restore) = &dialog.restore {
-        restored(&mut words, restore);
-        return words.lines;
-    }
-    match dialog.current(shown) {
-        Some(Key::Session(id)) => session(&mut words, dialog, *id),
-        Some(Key::Child { os_pid, .. }) => {
-            if let Some(known) = dialog.child(*os_pid) {
-                child(&mut words, known);
-            }
-        }
-        Some(Key::Turn(turn)) => self::turn(&mut words, dialog, *turn),
-        Some(Key::Prompt(id)) => prompt(&mut words, *id),
-        Some(Key::Interaction(id, _)) => inbox(&mut words, dialog, id),
-        Some(Key::Model(name)) => offer(&mut words, dialog, name),
-        Some(Key::Skill(file)) => skill(&mut words, dialog, file),
-        Some(Key::Fault(index)) => fault(&mut words, dialog, *index),
-        Some(Key::Hit(session, seq)) => hit(&mut words, dialog, (*session, *seq)),
-        Some(Key::New | Key::Undo | Key::Choice(_)) | None => {}
+    details(&mut words, dialog, shown);
+    if words.is_short {
+        (words.wraps, words.lines) = (false, Vec::new());
+        details(&mut words, dialog, shown);
     }
     words.lines
+}
+
+fn details(words: &mut DetailLines<'_>, dialog: &ListDialog, shown: &[Row]) {
+    if let Some(restore) = &dialog.restore {
+        return restored(words, restore);
+    }
+    match dialog.current(shown) {
+        Some(Key::Session(id)) => session(words, dialog, *id),
+        Some(Key::Child { os_pid, .. }) => {
+            if let Some(known) = dialog.child(*os_pid) {
+                child(words, known);
+            }
+        }
+        Some(Key::Turn(turn)) => self::turn(words, dialog, *turn),
+        Some(Key::Prompt(id)) => prompt(words, *id),
+        Some(Key::Interaction(id, _)) => inbox(words, dialog, id),
+        Some(Key::Model(name)) => offer(words, dialog, name),
+        Some(Key::Skill(file)) => skill(words, dialog, file),
+        Some(Key::Fault(index)) => fault(words, dialog, *index),
+        Some(Key::Hit(session, seq)) => hit(words, dialog, (*session, *seq)),
+        Some(Key::New | Key::Undo | Key::Choice(_)) | None => {}
+    }
 }
 
 /// Lines as they are made, as many as there is room for.
@@ -58,12 +67,19 @@ struct DetailLines<'a> {
     model: &'a Model,
     width: usize,
     room: usize,
+    /// Rows that are too long are wrapped.
+    wraps: bool,
+    /// There was more than there is room for.
+    is_short: bool,
     lines: Vec<Line<'static>>,
 }
 
 impl DetailLines<'_> {
-    /// One row, cut if it is too long. Nothing if the text is empty.
+    /// One row; if it is too long, wrapped or cut. Nothing if the text is empty.
     fn row(&mut self, text: &str, ink: TextRole) {
+        if self.wraps {
+            return self.text(text, ink, false);
+        }
         if !text.trim().is_empty() && self.lines.len() < self.room {
             let style = self.model.look.theme.style(ink);
             let said = Span::styled(wrap::cut(text, self.width), style);
@@ -79,10 +95,11 @@ impl DetailLines<'_> {
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let line = Line::from(Span::styled(line.replace('\t', "  "), style));
             lines.extend(wrap::line(&line, self.width));
-            if !last && lines.len() >= left {
+            if !last && lines.len() > left {
                 break;
             }
         }
+        self.is_short |= lines.len() > left;
         let skip = if last {
             lines.len().saturating_sub(left)
         } else {
@@ -354,6 +371,7 @@ fn foreseen(words: &mut DetailLines<'_>, restore: &Restore, effect: &RewindOutpu
         false => said.len(),
     };
     let left_out = said.len() - shown;
+    words.is_short |= left_out > 0;
     for (text, ink) in said.into_iter().take(shown) {
         words.row(&text, ink);
     }

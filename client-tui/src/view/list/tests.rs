@@ -315,6 +315,14 @@ fn a_rewind_shows_its_effect_on_files_beforehand() {
     };
     update::take(&mut model, Answer::Rewound { params, output });
     insta::assert_snapshot!("restore", text(&drawn(&model)));
+    // Beside the list there is less room in a row, and more rows.
+    (model.look.columns, model.look.rows) = (100, 30);
+    let shown = text(&drawn(&model));
+    assert!(
+        shown.contains("│ ! `rm` ran: what it removed is not\n"),
+        "{shown}"
+    );
+    assert!(shown.contains("│ hidden.\n"), "{shown}");
     // Changes by others are reported on the smallest screen too.
     (model.look.columns, model.look.rows) = (40, 12);
     let shown = text(&drawn(&model));
