@@ -46,6 +46,13 @@ fn daemon(pending: Vec<Value>) -> Fake {
         "session.wait" => vec![FakeAction::Answer(
             json!({"done": true, "attention": false, "exit_code": 0}),
         )],
+        "session.prompt" if call.params["text"] == "/nonsense" => {
+            vec![FakeAction::Refuse(Failure::new(
+                ErrorName::NotFound,
+                "There is no command `/nonsense`.",
+                "See `reasonix commands`. A blank before the slash makes it text.",
+            ))]
+        }
         "session.prompt" => vec![FakeAction::Answer(
             json!({"prompt_id": SESSION, "position": 0, "seq": 10}),
         )],
@@ -102,6 +109,9 @@ fn lines_are_prompts_and_words_with_a_slash_are_commands() {
         ]
     );
     assert!(done.out.contains("from before"), "{}", done.out);
+    let hint = "· There is no command `/nonsense`.\n· See `/help`. A blank before the slash makes it text.\n";
+    let all = format!("{}{}", done.out, done.err);
+    assert!(all.contains(hint), "{all}");
 }
 
 #[test]

@@ -333,7 +333,8 @@ impl Model {
             false => format!("{what} · {}", self.look.language.translate(&trouble.hint)),
         };
         // Commands that the daemon suggests for a shell have equivalents here.
-        let words = words
+        let words = client::hint::typed_in_session(&words)
+            .replace("`reasonix commands`", "`/commands`")
             .replace("`reasonix models`", "`/model`")
             .replace("`reasonix ls`", "`/sessions`");
         let words = self.calls(&words);

@@ -876,6 +876,25 @@ fn an_answer_about_a_session_that_was_left_changes_nothing_of_the_next() {
 }
 
 #[test]
+fn hints_of_the_daemon_name_the_commands_of_the_interface() {
+    for (hint, typed) in [
+        (
+            "Rewind with `reasonix rewind SESSION TURN`.",
+            "Rewind with `/rewind`.",
+        ),
+        (
+            "Start one with `reasonix goal -s 7 \"TEXT\"`.",
+            "Start one with `/goal TEXT`.",
+        ),
+        ("See `reasonix commands`.", "See `/commands`."),
+    ] {
+        let mut model = attached();
+        model.trouble(&ErrorReport::new("It is refused.", hint));
+        assert_eq!(toast(&model), format!("It is refused. · {typed}"));
+    }
+}
+
+#[test]
 fn a_key_in_between_makes_the_second_ctrl_c_a_first() {
     let mut model = attached();
     model.composer.set("a draft");

@@ -60,6 +60,22 @@ pub fn of(error: &CallError) -> String {
     hint.to_owned()
 }
 
+/// Words of the daemon for a client that is in the session: commands that they suggest for a shell are those that are
+/// typed there.
+#[must_use]
+pub fn typed_in_session(words: &str) -> String {
+    let words = words
+        .replace("`reasonix rewind SESSION TURN`", "`/rewind`")
+        .replace("`reasonix rewind SESSION --list`", "`/rewind`");
+    // It names the session.
+    let goal = words.split_once("`reasonix goal -s ");
+    let goal = goal.and_then(|(before, rest)| Some((before, rest.split_once('`')?.1)));
+    match goal {
+        Some((before, after)) => format!("{before}`/goal TEXT`{after}"),
+        None => words,
+    }
+}
+
 /// Who answered a question before us, what, and when; `None` for any other failure.
 #[must_use]
 pub fn answered_before(failure: &Failure) -> Option<String> {
@@ -80,3 +96,6 @@ pub fn answered_before(failure: &Failure) -> Option<String> {
     let at = detail("at").map_or_else(String::new, |at| format!(" at {at}"));
     Some(format!("{by} already answered it: {decision}{at}"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -85,7 +85,10 @@ impl Attached {
                 if failure.hint.is_empty() {
                     Ok(())
                 } else {
-                    self.note(&translated(&failure.hint))
+                    let hint = client::hint::typed_in_session(&translated(&failure.hint));
+                    // Its list has the words of this mode, too, one of which may have been meant.
+                    let hint = hint.replace("`reasonix commands`", "`/help`");
+                    self.note(&hint)
                 }
             }
             // It is not made twice; the session is followed on.
