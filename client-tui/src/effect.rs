@@ -18,7 +18,7 @@ use proto::params::reload::{ReloadOutput, ReloadParams};
 use proto::params::session::{
     CreateOutput, CreateParams, EditParams, InspectOutput, InspectParams, ListOutput, ListParams,
     OneParams, PromptParams, QueuedPrompt, ReorderParams, ResumeParams, SessionSummary, SetParams,
-    ShellParams, SignalParams, UnqueueParams,
+    ShellParams, Signal, SignalParams, UnqueueParams,
 };
 use proto::params::{command, goal, history, hook, mcp, memory, process, rules, skill, symbol};
 use proto::{CallId, Pid, Seq};
@@ -181,6 +181,8 @@ pub enum Answer {
     },
     /// A call succeeded whose result arrives as an event, or that has none.
     Done(Call),
+    /// A signal that the session has no use for: a pause of a paused one, …
+    NotDelivered(Signal),
     Created(CreateOutput),
     Reloaded(ReloadOutput),
     Compacted {

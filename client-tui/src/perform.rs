@@ -129,7 +129,10 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
         Call::ChangeGoal(ref params) => done(client.call::<GoalChange>(params).await, call)?,
         Call::StopGoal(ref params) => done(client.call::<GoalStop>(params).await, call)?,
         Call::Pin(ref params) => done(client.call::<SessionPin>(params).await, call)?,
-        Call::Signal(ref params) => done(client.call::<SessionSignal>(params).await, call)?,
+        Call::Signal(ref params) => match client.call::<SessionSignal>(params).await?.delivered {
+            true => Answer::Done(call),
+            false => Answer::NotDelivered(params.signal),
+        },
         Call::ResumeWork(ref params) => done(client.call::<SessionResume>(params).await, call)?,
         Call::Set(ref params) => done(client.call::<SessionSet>(params).await, call)?,
         Call::Answer(ref params) => done(client.call::<InteractionAnswer>(params).await, call)?,

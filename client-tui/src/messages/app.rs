@@ -30,6 +30,7 @@ super::catalog! {
     Interrupting = "interrupting the turn; press Ctrl-C again to quit now (the session stays)", "正在中断回合；再按一次 Ctrl-C 立即退出（会话保留）";
     /// When leaving, above a text.
     Unsent = "not sent:", "未发送：";
+    AgainQuits = "press Ctrl-C again to quit", "再按一次 Ctrl-C 退出";
     AgainLeaves = "press Ctrl-C again to quit (the session stays)", "再按一次 Ctrl-C 退出（会话保留）";
     LeavesWhenEmpty = "Ctrl-D quits on an empty line; Ctrl-C empties it", "Ctrl-D 在空行时退出；Ctrl-C 清空输入行";
     AgainRewinds = "press Esc again to rewind to an earlier turn", "再按一次 Esc 可回退到之前的回合";
@@ -56,10 +57,13 @@ super::catalog! {
     QuitSure = "Interrupt the turn and quit?", "中断回合并退出？";
     Forked = "forked: this is session {0}, from turn {1}", "已分出副本：这是会话 {0}，自第 {1} 回合起";
     Renamed = "renamed to `{0}`", "已命名为 `{0}`";
+    NotPaused = "nothing to continue: the session is not paused", "没有可继续的：会话没有暂停";
+    AlreadyPaused = "the session is already paused", "会话已经暂停";
     NoTurn = "no turn to undo", "没有可撤销的回合";
     NothingToUndo = "nothing to undo: the last turn changed no files, or was undone already", "无可撤销：上一回合没有改动文件，或已撤销";
     NoTodos = "there is no todo list", "没有待办列表";
     NoFile = "no files to restore", "没有需要恢复的文件";
+    OneChangedSince = "skipped {0} file that others changed since; `/rewind` can restore it anyway", "已跳过 {0} 个之后被他人改动的文件；用 `/rewind` 可强制恢复";
     ChangedSince = "skipped {0} files that others changed since; `/rewind` can restore them anyway", "已跳过 {0} 个之后被他人改动的文件；用 `/rewind` 可强制恢复";
     Copied = "copied: {0} characters", "已复制：{0} 个字符";
     CopiedFile = "too long for the terminal's clipboard; written to {0}", "内容过长，无法放入终端剪贴板：已写入 {0}";
@@ -91,7 +95,10 @@ super::catalog! {
     Context = "context: {0} tokens{1} · {2} messages of {3} · system prompt and tools {4}", "上下文：{0} 词元{1} · {2} 条消息，共 {3} · 系统提示与工具 {4}";
     OfWindow = " of {0} ({1} %)", " / {0}（{1} %）";
     CacheSaved = "cache: {0} % of {1} prompt tokens came from the provider's cache", "缓存：{1} 个输入词元中有 {0} % 命中";
-    Cost = "{0} requests · {1} tokens in, {2} out · {3}", "{0} 次请求 · 输入 {1}、输出 {2} 词元 · {3}";
+    OneRequest = "{0} request", "{0} 次请求";
+    Requests = "{0} requests", "{0} 次请求";
+    /// Requests; tokens; cost.
+    Cost = "{0} · {1} tokens in, {2} out · {3}", "{0} · 输入 {1}、输出 {2} 词元 · {3}";
     Budget = "{0} {1}: {2} · tokens {3} · steps {4}", "{0} {1}：{2} · 词元 {3} · 步数 {4}";
     BudgetMinutes = "{0} · {1} minutes", "{0} · {1} 分钟";
     BudgetDay = "day", "当日";

@@ -13,7 +13,7 @@ super::catalog! {
     /// 0: rows that were not shown yet, 1: the key that scrolls, 2: the key that opens the pager.
     ReadFirst = "Not answered yet: {0} more lines to read first ({1}, or {2} for all of it)", "尚未作答：请先阅读其余 {0} 行（{1}，或按 {2} 阅读全部）";
     /// 0: the key that opens the pager.
-    TooSmall = "Window too small to show this: enlarge it, or press {0} to read all of it", "窗口太小，无法显示：请放大窗口，或按 {0} 阅读全部";
+    TooSmall = "Window too small: enlarge it, or press {0} to read it", "窗口太小：请放大窗口，或按 {0} 阅读全部";
     TooSmallToShow = "Window too small to show this: enlarge it to answer yes", "窗口太小，无法显示：请放大窗口后再同意";
     /// 0: the key that scrolls.
     ReadConfirm = "Read to the end first ({0})", "请先读到末尾（{0}）";

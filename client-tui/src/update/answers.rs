@@ -14,7 +14,9 @@ use proto::params::config::{TrustOutput, TrustSetParams};
 use proto::params::history::{
     CheckpointsOutput, DeleteOutput, ForkOutput, RewindOutput, RewindParams, What,
 };
-use proto::params::session::{CreateOutput, InspectOutput, InspectPart, SetParams, ShellParams};
+use proto::params::session::{
+    CreateOutput, InspectOutput, InspectPart, SetParams, ShellParams, Signal,
+};
 use proto::record::RewoundResult;
 
 use super::{
@@ -137,6 +139,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Servers(output) => return mcp::shown(model, &output),
         Answer::Done(Call::RestartServer(params)) => mcp::restarted(model, &params.name),
         Answer::Done(Call::Set(params)) => return set(model, *params),
+        Answer::NotDelivered(signal) => not_delivered(model, signal),
         Answer::Interrupted { ran: false, .. } => {
             model.toast(Tone::Info, model.look.language.say(Msg::NothingRuns));
         }
@@ -188,6 +191,16 @@ fn copied(model: &mut Model, characters: usize, copied: &Copied) {
         Copied::File(file) => language.fill(Msg::CopiedFile, &[&file.display().to_string()]),
     };
     model.toast(Tone::Good, words);
+}
+
+/// A signal that changes nothing.
+fn not_delivered(model: &mut Model, signal: Signal) {
+    let words = match signal {
+        Signal::Resume => Msg::NotPaused,
+        Signal::Pause => Msg::AlreadyPaused,
+        Signal::Int | Signal::Term | Signal::Kill => return,
+    };
+    model.toast(Tone::Info, model.look.language.say(words));
 }
 
 fn exported(model: &mut Model, file: &Path, bytes: u64) {
@@ -305,7 +318,7 @@ fn rewound(model: &mut Model, params: &RewindParams, done: &RewindOutput) {
     };
     let changed = count(&RewoundResult::ChangedSince);
     if changed > 0 {
-        let words = language.fill(Msg::ChangedSince, &[&changed.to_string()]);
+        let words = language.counted(changed as u64, Msg::OneChangedSince, Msg::ChangedSince);
         model.toast(Tone::Warning, words);
     } else if params.what == What::Code && !params.undo && count(&RewoundResult::Restored) == 0 {
         model.toast(Tone::Info, language.say(Msg::NoFile));

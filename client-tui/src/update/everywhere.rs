@@ -133,7 +133,11 @@ pub fn interrupt(model: &mut Model) -> Vec<Effect> {
     if model.dialog.is_none() && !model.composer.is_empty() {
         model.composer.clear();
     }
-    model.toast(Tone::Info, language.say(Msg::AgainLeaves));
+    let words = match model.session {
+        Some(_) => Msg::AgainLeaves,
+        None => Msg::AgainQuits,
+    };
+    model.toast(Tone::Info, language.say(words));
     Vec::new()
 }
 

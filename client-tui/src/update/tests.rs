@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use proto::hello::Role;
-use proto::params::history::What;
+use proto::params::history::{StatsOutput, StatsParams, StatsRow, What};
 use proto::params::session::{InspectPart, Signal, When};
 use proto::state::{ApprovalMode, Mode};
 use proto::{Pid, SessionId};
@@ -873,6 +873,63 @@ fn an_answer_about_a_session_that_was_left_changes_nothing_of_the_next() {
     assert!(super::scene::take(&mut model, vec![answered(forked)]).is_empty());
     assert!(toast(&model).contains("session 9"));
     assert_eq!(model.follow, 1);
+}
+
+#[test]
+fn without_a_session_ctrl_c_does_not_speak_of_one() {
+    let mut model = fresh();
+    press(&mut model, &["ctrl-c"]);
+    assert_eq!(toast(&model), "press Ctrl-C again to quit");
+    let mut model = attached();
+    press(&mut model, &["ctrl-c"]);
+    assert_eq!(
+        toast(&model),
+        "press Ctrl-C again to quit (the session stays)"
+    );
+}
+
+#[test]
+fn a_signal_that_changes_nothing_is_reported() {
+    for (signal, words) in [
+        (
+            Signal::Resume,
+            "nothing to continue: the session is not paused",
+        ),
+        (Signal::Pause, "the session is already paused"),
+    ] {
+        let mut model = attached();
+        let answer = Answer::NotDelivered(signal);
+        super::scene::take(&mut model, vec![Event::Answered { follow: 0, answer }]);
+        assert_eq!(toast(&model), words);
+    }
+}
+
+#[test]
+fn the_cost_of_one_request_is_in_the_singular() {
+    for (requests, words) in [(1, "1 request · "), (2, "2 requests · ")] {
+        let mut model = attached();
+        let session = model.session.as_ref().unwrap().id.to_string();
+        let params = StatsParams {
+            session: Some(session),
+            ..StatsParams::default()
+        };
+        let mut total = StatsRow::default();
+        total.usage.requests = requests;
+        let output = Box::new(StatsOutput {
+            total,
+            days: Vec::new(),
+            models: Vec::new(),
+            sessions: Vec::new(),
+            hooks: Vec::new(),
+            purposes: Vec::new(),
+            repairs: None,
+            tools: Vec::new(),
+        });
+        let answer = Answer::Stats { params, output };
+        super::scene::take(&mut model, vec![Event::Answered { follow: 0, answer }]);
+        let entries = format!("{:?} {:?}", model.transcript.entries, model.toast);
+        assert!(entries.contains(words), "{entries}");
+    }
 }
 
 #[test]

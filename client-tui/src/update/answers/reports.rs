@@ -128,7 +128,7 @@ fn used(model: &Model, usage: &UsageTotals) -> String {
     language.fill(
         Msg::Cost,
         &[
-            &usage.requests.to_string(),
+            &language.counted(usage.requests, Msg::OneRequest, Msg::Requests),
             &short::count(usage.prompt_tokens),
             &short::count(usage.output_tokens),
             &cost,

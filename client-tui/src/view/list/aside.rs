@@ -6,6 +6,7 @@ use proto::params::interaction::Question;
 use proto::params::process::ChildProcess;
 use proto::params::session::SessionSummary;
 use proto::record::{RewoundFile, RewoundResult};
+use proto::state::State;
 use proto::{InteractionId, PromptId, Seq, SessionId};
 use ratatui::text::{Line, Span};
 
@@ -176,7 +177,8 @@ fn session(words: &mut DetailLines<'_>, dialog: &ListDialog, id: SessionId) {
     let language = model.look.language;
     let cause = words::plain(&words::head(&language.translate(&session.cause)));
     let state = words::state(language, session, dialog.at);
-    let state = match cause.is_empty() {
+    // That of an exited session says only that it has exited.
+    let state = match cause.is_empty() || session.state == State::Exited {
         true => state,
         false => format!("{state} · {cause}"),
     };

@@ -285,6 +285,25 @@ fn a_session_shows_its_last_messages() {
 }
 
 #[test]
+fn an_exited_session_has_no_cause_beside_its_exit_code() {
+    let mut model = opened(
+        ListOf::Sessions { here: false },
+        (80, 24),
+        Language::English,
+    );
+    if let Some(Dialog::List(dialog)) = &mut model.dialog
+        && let Content::Sessions(sessions) = &mut dialog.content
+    {
+        for session in sessions {
+            "exit".clone_into(&mut session.cause);
+        }
+    }
+    press(&mut model, "end");
+    let shown = text(&drawn(&model));
+    assert!(shown.contains("\nexited 0\n"), "{shown}");
+}
+
+#[test]
 fn a_rewind_shows_its_effect_on_files_beforehand() {
     let mut model = opened(ListOf::Turns, (80, 24), Language::English);
     press(&mut model, "enter");

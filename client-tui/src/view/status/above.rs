@@ -325,7 +325,8 @@ fn queue(model: &Model, session: &Session, small: bool, width: usize) -> Vec<Lin
     }
     let mut rows = Vec::new();
     for queued in waiting.iter().take(QUEUED) {
-        let message = match queued.steer {
+        // A paused session may have no turn.
+        let message = match queued.steer && session.state != State::Paused {
             true => Msg::QueuedSteer,
             false => Msg::QueuedPrompt,
         };

@@ -422,6 +422,10 @@ fn background_queue_and_toast_have_their_rows() {
             "✓ copied",
         ]
     );
+    // It may be between two turns.
+    model.session.as_mut().unwrap().state = State::Paused;
+    assert!(above_of(&model, 80).contains(&"queued: prompt 1".to_owned()));
+    model.session.as_mut().unwrap().state = State::Idle;
     model.look.rows = 12;
     assert_eq!(above_of(&model, 80), ["5 queued", "✓ copied"]);
     model.now += crate::model::TOAST;

@@ -116,6 +116,9 @@ fn in_a_window_too_small_to_read_it_says_so_and_takes_no_yes() {
             0 => {
                 assert!(text.contains("too small"), "{rows}: {text}");
                 assert_eq!(effects, [], "{rows}: {text}");
+                // The notice is whole in the narrowest window, too.
+                let narrow = scene.text(20, 6).replace('\n', " ");
+                assert!(narrow.contains("press v to read it"), "{narrow}");
             }
             _ => assert_eq!(effects, [], "{rows}: {text}"),
         }
