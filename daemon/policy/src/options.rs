@@ -88,9 +88,14 @@ fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w
                 return true;
             }
             own = false;
+            return false;
         }
         if !own {
-            return program == "cargo" && text.starts_with("--logfile");
+            return program == "cargo" && passes_on(subcommand, text);
+        }
+        // An external subcommand is run for its help.
+        if program == "cargo" && subcommand == "help" {
+            return !matches!(text, "help") && !text.starts_with('-');
         }
         // An option of its own, and no abbreviation of `--partial-dir`.
         if program == "rsync" && text == "--partial" {
@@ -142,7 +147,9 @@ fn awk(extra: &[Word]) -> bool {
             // The value may be the next word.
             Some("-F" | "-v") if text.len() > 2 => {}
             Some("-F" | "-v") => {
-                rest.next();
+                if rest.next().is_some_and(Word::may_become_option) {
+                    return true;
+                }
             }
             _ => return true,
         }
@@ -152,7 +159,15 @@ fn awk(extra: &[Word]) -> bool {
 
 /// The same for its code. A `>` or `|` before the first `print` compares or is part of a pattern.
 fn awk_code(code: &str) -> bool {
-    const SIGNS: &[&str] = &["system", "getline", "@", "ARGV", "extension", "close"];
+    const SIGNS: &[&str] = &[
+        "system",
+        "getline",
+        "@",
+        "ARGV",
+        "SYMTAB",
+        "extension",
+        "close",
+    ];
     let printing = code.find("print").map_or("", |at| &code[at..]);
     printing.contains(['>', '|']) || SIGNS.iter().any(|sign| code.contains(sign))
 }
@@ -332,14 +347,7 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
             .find(|word| reads_file_in_curl(&word.text))
             .map(|word| format!("`{}` may read or write a file", word.text)),
         "cmake" => {
-            // After `--`, words are options of the build tool, which may name another file or shell.
-            let elsewhere = |word: &&Word| {
-                word.text == "--" || leaves_folder(word) && !word.text.starts_with('-')
-            };
-            extra
-                .iter()
-                .find(elsewhere)
-                .map(|word| format!("`{}` may make cmake run something else", word.text))
+            cmake(extra).map(|word| format!("`{}` may make cmake run something else", word.text))
         }
         "rsync" | "scp" => destination_elsewhere(extra)
             .map(|word| format!("`{}` may lead outside the workspace", word.text)),
@@ -368,11 +376,58 @@ fn reads_file_in_curl(text: &str) -> bool {
     let is_longer = |(harmless, harmful): &(&str, &str)| {
         name.len() > harmless.len() && harmful.starts_with(name)
     };
+    // curl expands braces and brackets itself.
+    let scheme = text.split("://").next().unwrap_or(text);
+    let is_hidden = text.contains("://") && scheme.contains(['{', '}', '[', ']']);
     text.to_ascii_lowercase().contains("file:")
+        || is_hidden
         || text.starts_with('@')
         || text.starts_with('-') && (text.contains("H@") || text.contains("=@"))
         || text.starts_with("--expand")
         || BEGIN_LIKE.iter().any(is_longer)
+}
+
+/// The first word of a build that cmake, or the tool that it runs, may take for more than a name in the workspace. Targets
+/// are given to the tool as words: one that begins like an option is one.
+fn cmake(extra: &[Word]) -> Option<&Word> {
+    let is_name = |text: &str| {
+        let is_of_names = |c: char| c.is_ascii_alphanumeric() || "_./+-".contains(c);
+        !text.starts_with('-') && text.chars().all(is_of_names)
+    };
+    let mut is_target = false;
+    extra.iter().find(|word| {
+        let text = word.text.as_str();
+        let follows_target = std::mem::replace(&mut is_target, matches!(text, "-t" | "--target"));
+        let name = match (text.strip_prefix("--"), text.get(..2)) {
+            _ if follows_target => text,
+            (Some(option), _) => option.split_once('=').map_or(option, |(_, value)| value),
+            (None, Some(option)) if option.starts_with('-') => &text[2..],
+            (None, _) => text,
+        };
+        let is_operand = !text.starts_with('-');
+        text == "--" || !is_name(name) || is_operand && leaves_folder(word)
+    })
+}
+
+/// Whether a word behind `--` of one of cargo's subcommands is more than a lint or a mode of printing: the compiler can be
+/// given a linker, and the formatter other files.
+fn passes_on(subcommand: &str, text: &str) -> bool {
+    match subcommand {
+        "clippy" => {
+            let lint = ["-W", "-A", "-D", "-F"]
+                .iter()
+                .find_map(|level| text.strip_prefix(level));
+            let is_of_lints =
+                |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_:-".contains(c);
+            let lint = lint.unwrap_or(text);
+            lint.starts_with('-') || !lint.chars().all(is_of_lints)
+        }
+        "fmt" => !matches!(
+            text,
+            "--check" | "-l" | "--verbose" | "-v" | "--quiet" | "-q"
+        ),
+        _ => text.starts_with("--logfile"),
+    }
 }
 
 /// The last operand of a command that copies files, if it is a path that leaves the workspace. An operand after an

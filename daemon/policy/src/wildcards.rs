@@ -114,7 +114,9 @@ fn is_plain_class(class: &str) -> bool {
 
 /// Whether a character is in such brackets. With a range, every letter and digit is: their order is the locale's.
 fn is_in_class(c: char, class: &str) -> bool {
-    let inner = class.get(1..class.len().saturating_sub(1)).unwrap_or("-");
+    let inner = class
+        .get(1..class.len().saturating_sub(1))
+        .unwrap_or_default();
     let is_range_sign = c == '-' && !class.starts_with('-') && !class.ends_with('-');
     class.contains(c) && !is_range_sign || inner.contains('-') && c.is_alphanumeric()
 }
