@@ -56,7 +56,7 @@ fn daemon(before: impl Fn(&Path) + Send + 'static) -> Fake {
                 FakeAction::Event(sync(1)),
             ]
         }
-        "session.interrupt" => {
+        "session.unqueue" | "session.interrupt" => {
             let home = home.get_or_insert_with(|| homes.recv().unwrap());
             before(home);
             // It may be gone with its home.

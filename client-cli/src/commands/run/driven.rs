@@ -268,7 +268,7 @@ impl Driven {
             report.left(left(code));
             self.code = Some(code);
         }
-        drop(self.run.stop(self.calling.is_some()));
+        drop(self.run.stop());
     }
 
     /// Takes an event.

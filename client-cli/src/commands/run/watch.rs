@@ -61,6 +61,8 @@ pub(super) struct Run {
     pub restart: Option<PromptId>,
     /// The turn that took the newest of the others, as long as it runs.
     pub turn: Option<u64>,
+    /// It was asked to stop: a turn that begins for it is interrupted.
+    stopping: bool,
     /// It has ended, with this code, and hooks are notified of it before the run is over.
     pub ended: Option<u8>,
     /// It is over when the goal is.
@@ -93,6 +95,7 @@ impl Run {
             waiting: Vec::new(),
             restart: None,
             turn: None,
+            stopping: false,
             ended: None,
             goal: args.goal.is_some().then(GoalRun::default),
             questions: asks.then(Questions::default),
@@ -107,6 +110,9 @@ impl Run {
         self.newest = Some(prompt);
         self.asked = seq;
         self.waiting.push(prompt);
+        if self.stopping {
+            drop(self.stop());
+        }
     }
 
     /// Watches until the turn has ended, or we leave.
@@ -117,11 +123,7 @@ impl Run {
         timeout: Option<u64>,
         report: &mut Report,
     ) -> Result<u8, Error> {
-        // The daemon ends the turn when its time is up. Should it not, we do not wait for ever.
         let mut leaving = InterruptState::new(self.ephemeral);
-        if self.goal.is_some() {
-            leaving.limit = limit_of_turn(timeout);
-        }
         let mut log_change = LogChange::default();
         follow.wait_while_unwritable(UNWRITABLE_TIMEOUT);
         self.agents.start(&self.client, follow.attached().pid);
@@ -131,13 +133,13 @@ impl Run {
                     if self.is_our_end(&event) && ended::lacks_outcome(&event) {
                         *event = ended::with_outcome(&self.client, &self.session.to_string(), &event).await?;
                     }
-                    let (restarts, turn) = (report.restarts, self.turn);
+                    let turn = self.turn;
                     if let Some(code) = self.take(*event, report)? {
                         return Ok(leaving.code(code));
                     }
-                    let begins = self.turn.is_some() && self.turn != turn;
-                    if (begins || report.restarts > restarts) && leaving.limit.is_none_or(|(_, code)| code == exit::TIMEOUT) {
-                        leaving.limit = limit_of_turn(timeout);
+                    // The daemon ends the turn when its time is up. Should it not, we do not wait for ever.
+                    if self.turn != turn && leaving.limit.is_none_or(|(_, code)| code == exit::TIMEOUT) {
+                        leaving.limit = self.turn.and_then(|_| limit_of_turn(timeout));
                     }
                 },
                 line = typed(&mut self.questions) => if let Some(questions) = &mut self.questions {
@@ -148,11 +150,11 @@ impl Run {
                 },
                 arrived = heard(signals, early) => match leaving.take(arrived, report) {
                     Some(code) => return Ok(code),
-                    None => drop(self.stop(false)),
+                    None => drop(self.stop()),
                 },
                 code = reached(leaving.limit) => {
                     // Let the requests be answered before we leave.
-                    let _ = tokio::time::timeout(TWICE, self.stop(false)).await;
+                    let _ = tokio::time::timeout(TWICE, self.stop()).await;
                     if let Some(code) = self.ended {
                         return Ok(code);
                     }
@@ -192,22 +194,23 @@ impl Run {
         followed
     }
 
-    /// Takes back the prompts of this run that wait, and interrupts the turn that runs for it: another client's turn goes on.
-    /// What comes of it are events. `is_calling`: a prompt is on its way.
-    pub(super) fn stop(&self, is_calling: bool) -> JoinHandle<()> {
+    /// Takes back the prompts of this run that wait, and interrupts the turn that runs for it, or that begins for it yet:
+    /// another client's turn goes on. What comes of it are events.
+    pub(super) fn stop(&mut self) -> JoinHandle<()> {
+        self.stopping = true;
         let client = self.client.clone();
         let session = self.session.to_string();
         let mut waiting = self.waiting.clone();
         // The interrupt ends the wait of a restart.
         waiting.retain(|prompt| self.restart != Some(*prompt));
-        let runs = self.turn.is_some() || self.ended.is_some() || self.goal.is_some();
-        let mut interrupts = runs || self.restart.is_some() || is_calling;
+        let is_own = self.turn.is_some() || self.ended.is_some() || self.goal.is_some();
+        let interrupts = is_own || self.restart.is_some();
         tokio::spawn(async move {
             for prompt_id in waiting {
                 let session = session.clone();
                 let params = UnqueueParams { session, prompt_id };
-                // It has started meanwhile.
-                interrupts |= client.call::<SessionUnqueue>(&params).await.is_err();
+                // One that has started meanwhile is interrupted when its start is heard of.
+                let _ = client.call::<SessionUnqueue>(&params).await;
             }
             let params = OneParams { session };
             if interrupts && let Err(error) = client.call::<SessionInterrupt>(&params).await {
@@ -236,6 +239,19 @@ impl Run {
         if event.seq.is_some_and(|seq| seq < self.from) {
             return Ok(None);
         }
+        let turn = self.turn;
+        let code = self.take_event(event, report)?;
+        if self.stopping && self.turn.is_some() && self.turn != turn {
+            drop(self.stop());
+        }
+        Ok(code)
+    }
+
+    fn take_event(
+        &mut self,
+        event: DecodedEvent,
+        report: &mut Report,
+    ) -> Result<Option<u8>, Error> {
         match self.format {
             Format::Jsonl => output::json(&event)?,
             Format::Text => self.show(&event),
