@@ -332,7 +332,12 @@ fn with_line_ends_of(before: &str, after: String) -> String {
     if lines == 0 || before.matches("\r\n").count() < lines {
         return after;
     }
-    after.replace("\r\n", "\n").replace('\n', "\r\n")
+    let converted = after.replace("\r\n", "\n").replace('\n', "\r\n");
+    // The lines of a value stay as they are.
+    match others(&converted, &[]) == others(&after, &[]) {
+        true => converted,
+        false => after,
+    }
 }
 
 /// Everything but what may be changed; `None`: no TOML.

@@ -136,6 +136,16 @@ fn an_edit_keeps_the_line_ends_of_windows() {
 }
 
 #[test]
+fn value_of_several_lines_stays_as_given_between_line_ends_of_windows() {
+    let place = TestHome::new("# Mine.\r\n[agent]\r\nmax_steps = 9\r\n");
+    place
+        .set("agent.system_prompt", json!("one\ntwo\n"))
+        .unwrap();
+    let table: toml::Table = toml::from_str(&place.text()).unwrap();
+    assert_eq!(table["agent"]["system_prompt"].as_str(), Some("one\ntwo\n"));
+}
+
+#[test]
 fn taking_out_what_is_not_there_changes_nothing() {
     let before = "[agent]\r\n# One line end of Windows, one of others.\nmax_steps = 9\r\n";
     check(before, "agent.compact_ratio", json!(null), before);
