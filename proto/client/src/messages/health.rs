@@ -108,7 +108,7 @@ crate::catalog! {
     UnzipLists = "a prefix rule covers `unzip` only for listing", "前缀规则只在列出内容时涵盖 `unzip`";
     ChangesRuns = "`{0}` changes what `{1}` runs", "`{0}` 会改变 `{1}` 所运行的程序";
     XxdWrites = "`xxd -r` writes files", "`xxd -r` 会写文件";
-    ReadsFile = "`{0}` reads a file", "`{0}` 会读取文件";
+    ReadsOrWritesFile = "`{0}` may read or write a file", "`{0}` 可能读取或写入文件";
     MoreOptions = "`{0}` contains further options", "`{0}` 含有更多选项";
     LeadsOutside = "`{0}` may lead outside the workspace", "`{0}` 可能通向工作区之外";
     WritesSecond = "`{0}` writes its second file", "`{0}` 会写入第二个文件";
