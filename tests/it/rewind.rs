@@ -139,3 +139,27 @@ fn tree(house: &House) -> std::collections::BTreeMap<String, String> {
         })
         .collect()
 }
+
+#[test]
+fn rewind_and_its_undo_say_which_to_do_list_is_in_force() {
+    let todo = json!({"todos": [{"content": "Write it", "active_form": "Writing it", "status": "in_progress"}]});
+    let script = Script::new().calls("todo_write", &todo).says("Begun.");
+    let house = House::playing(&script.says("Nothing to do."));
+    let _ = house.reasonix(&["run", "Begin."]).expect_code(0);
+    let _ = house.reasonix(&["run", "-s", "1", "Go on."]).expect_code(0);
+    let rewind = |arguments: &[&str]| {
+        let line = [&["rewind", "1"], arguments, &["--conversation"]].concat();
+        let _ = house.reasonix(&line).expect_code(0);
+        let log = house.log(proto::Pid(1));
+        log.check();
+        let rewound = log.bodies().into_iter().rev().find_map(|body| match body {
+            proto::Body::SessionRewound(rewound) => Some(rewound),
+            _ => None,
+        });
+        let todos = rewound.expect("a rewind").todos;
+        todos.map(|todos| todos.len())
+    };
+    assert_eq!(rewind(&["1"]), None, "the list stays");
+    assert_eq!(rewind(&["0"]), Some(0));
+    assert_eq!(rewind(&["--undo"]), Some(1));
+}

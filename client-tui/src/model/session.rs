@@ -396,6 +396,11 @@ impl Session {
                 self.runs(Body::TurnEnded(ended), at);
             }
             Body::TodoUpdated(updated) => self.todos = updated.todos,
+            Body::SessionRewound(rewound) => {
+                if let Some(todos) = rewound.todos {
+                    self.todos = todos;
+                }
+            }
             Body::Usage(usage) => {
                 let more = UsageTotals::of(&usage);
                 self.usage.add(&more);

@@ -275,7 +275,11 @@ impl ToolMemory for Memory {
     }
 
     fn replace_known_files(&self, files: &[KnownState]) {
-        self.kept().read.clear();
+        let is_known = |path: &Path| {
+            let mut files = files.iter();
+            files.any(|known| Path::new(&known.file.path) == path)
+        };
+        self.kept().read.retain(|path, _| is_known(path));
         self.note_logged(files);
     }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::params::history::What;
+use crate::record::Todo;
 use crate::{CallId, RequestId, Seq};
 
 /// `checkpoint.created`: content of files before the first change of a call in its turn, or before a rewind. On disk
@@ -102,6 +103,9 @@ pub struct SessionRewound {
     /// Records that form the conversation now, as runs (first and last); absent: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Vec<(Seq, Seq)>>,
+    /// The to-do list that is in force now; absent: unchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub todos: Option<Vec<Todo>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<RewoundFile>,
     pub by: String,

@@ -361,6 +361,30 @@ fn things_to_do_are_shown_around_the_one_that_is_done_now() {
 }
 
 #[test]
+fn rewind_shows_the_to_do_list_that_is_in_force() {
+    let rewound = |todos: Option<Vec<Todo>>| {
+        Body::SessionRewound(proto::record::SessionRewound {
+            to_turn: 0,
+            what: proto::params::history::What::Conversation,
+            undoes: None,
+            shown: Some(Vec::new()),
+            todos,
+            files: Vec::new(),
+            by: "ann".into(),
+            request_id: None,
+        })
+    };
+    let mut model = model(State::Idle, None);
+    let mut then = |seq, todos| {
+        take(&mut model, vec![record(seq, &rewound(todos))]);
+        model.session.as_ref().unwrap().todos.len()
+    };
+    assert_eq!(then(1, Some(todos(&[Pending]))), 1);
+    assert_eq!(then(2, None), 1);
+    assert_eq!(then(3, Some(Vec::new())), 0);
+}
+
+#[test]
 fn a_finished_list_of_things_to_do_goes_with_the_next_prompt() {
     let list = |statuses: &[TodoStatus]| {
         let todos = todos(statuses);

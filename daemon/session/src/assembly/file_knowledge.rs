@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 
 use contract::KnownState;
-use proto::record::{FileState, KnownFile, PromptReferences, ReportedFile, RewoundFile};
+use proto::record::{
+    FileState, KnownFile, PromptReferences, ReportedFile, RewoundFile, RewoundResult,
+    SessionRewound,
+};
 use proto::{Body, CallId, PromptId, Record, Seq};
 
 /// See the module.
@@ -78,14 +81,21 @@ impl Knowledge {
                     self.insert(record.seq, file);
                 }
             }
-            Body::SessionRewound(rewound) => self.note_rewound(record.seq, &rewound.files),
+            Body::SessionRewound(rewound) => self.note_rewound(record.seq, rewound),
             _ => {}
         }
     }
 
-    /// Notes what a rewind, whose record this is, has left at paths.
-    pub fn note_rewound(&mut self, seq: Seq, files: &[RewoundFile]) {
-        for file in files {
+    /// Notes the files that a rewind has restored to what the conversation shows then. What others have left there, and what
+    /// the conversation does not show, is yet to be reported.
+    pub fn note_rewound(&mut self, seq: Seq, rewound: &SessionRewound) {
+        if rewound.shown.is_none() {
+            return;
+        }
+        let is_restored = |file: &&RewoundFile| {
+            matches!(file.result, RewoundResult::Restored | RewoundResult::Same)
+        };
+        for file in rewound.files.iter().filter(is_restored) {
             let left = (seq, file.after.clone());
             self.left.insert(file.path.clone(), left);
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use contract::KnownState;
 use proto::record::SessionRewound;
-use proto::{Failure, Record, Seq};
+use proto::{ErrorName, Failure, Record, Seq};
 use store::format::RawRecord;
 
 use crate::assembly::file_knowledge::Knowledge;
@@ -17,11 +17,40 @@ pub struct KnownFilesFold {
     /// As the newest reset left it. `None`: there is no first record yet.
     pub prefix: Option<FrozenPrefix>,
     messages: Knowledge,
+    last: Seq,
 }
 
 impl KnownFilesFold {
+    /// Reads the log in a directory, which its writer goes on with. Blocks.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn read(dir: &Path) -> Result<Self, Failure> {
+        let mut fold = Self::default();
+        let read = store::log::read(dir, &mut |raw| {
+            fold.take_line(raw);
+            if let Ok(record) = raw.record() {
+                fold.apply(&record);
+            }
+        });
+        let failed = |error| {
+            let text = format!("The log cannot be read: {}", store::reason(&error));
+            Failure::new(ErrorName::Storage, text, "")
+        };
+        read.map(|_| fold).map_err(failed)
+    }
+
+    /// The files that the model knows once this rewind, whose record is not in the log yet, has changed the conversation; the
+    /// oldest first. `None`: it does not change it.
+    pub fn after_rewind(mut self, rewound: &SessionRewound) -> Option<Vec<KnownState>> {
+        let shown = rewound.shown.as_deref()?;
+        self.messages.note_rewound(self.last.next(), rewound);
+        Some(self.shown(shown))
+    }
+
     /// Takes a line in, which may not be readable as a record.
     pub fn take_line(&mut self, raw: &RawRecord<'_>) {
+        self.last = raw.seq;
         if let Some(own) = raw.own
             && self.prefix.is_none()
         {
@@ -56,30 +85,4 @@ impl KnownFilesFold {
         let of_prefix = self.prefix.as_ref().map(FrozenPrefix::known_files);
         std::mem::take(&mut self.messages).shown(runs, of_prefix.unwrap_or_default())
     }
-}
-
-/// The files that the model knows once a rewind has changed the conversation, the oldest first. `rewound`: its record, which
-/// is not in the log of `dir` yet. Blocks.
-///
-/// # Errors
-/// The log cannot be read.
-pub fn known_after_rewind(
-    dir: &Path,
-    rewound: &SessionRewound,
-) -> Result<Vec<KnownState>, Failure> {
-    let mut fold = KnownFilesFold::default();
-    let mut last = Seq(0);
-    let read = store::log::read(dir, &mut |raw| {
-        last = raw.seq;
-        fold.take_line(raw);
-        if let Ok(record) = raw.record() {
-            fold.apply(&record);
-        }
-    });
-    read.map_err(|error| {
-        let text = format!("The log cannot be read: {}", store::reason(&error));
-        Failure::new(proto::ErrorName::Storage, text, "")
-    })?;
-    fold.messages.note_rewound(last.next(), &rewound.files);
-    Ok(fold.shown(rewound.shown.as_deref().unwrap_or_default()))
 }

@@ -225,6 +225,7 @@ async fn only_turns_that_are_shown_and_have_ended_can_be_forked() {
         what: What::Conversation,
         undoes: None,
         shown: Some(facts.plan_rewind(1).unwrap().shown),
+        todos: None,
         files: Vec::new(),
         by: "ann".into(),
         request_id: None,

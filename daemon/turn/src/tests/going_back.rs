@@ -210,6 +210,7 @@ fn first_message_context_is_restored_after_a_rewind_to_the_start() {
             what: What::Conversation,
             undoes: None,
             shown: Some(plan.shown),
+            todos: None,
             files: Vec::new(),
             by: "ann".into(),
             request_id: None,

@@ -420,6 +420,7 @@ impl CallStage {
             what,
             undoes,
             shown: (what != What::Code).then_some(plan.shown),
+            todos: None,
             files: Vec::new(),
             by: "ann".into(),
             request_id: None,

@@ -433,6 +433,7 @@ impl Simulation {
                     what: What::Both,
                     undoes: None,
                     shown: Some(Vec::new()),
+                    todos: None,
                     files: Vec::new(),
                     by: "ann".into(),
                     request_id: None,

@@ -118,6 +118,10 @@ impl<T: AnswerText> Transcript<T> {
             Body::ChildExited(child) => self.child_exited(child, at),
             Body::CheckpointCreated(checkpoint) => self.checkpoint(checkpoint, at),
             Body::SessionRewound(rewound) => {
+                if let Some(todos) = &rewound.todos {
+                    self.known.held.take_if(|held| at.seq > Some(held.0));
+                    self.known.todos.clone_from(todos);
+                }
                 self.push(at, EntryKind::Rewound(Box::new(rewound.clone())));
             }
             Body::Notice(notice) => {

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use proto::params::history::{CheckpointsOutput, RewindOutput, RewindParams, TurnCheckpoint, What};
-use proto::record::{CheckpointCreated, RewoundFile, SessionCreated, SessionRewound};
-use proto::{ErrorName, Failure, Seq, Stamp};
+use proto::record::{CheckpointCreated, RewoundFile, SessionCreated, SessionRewound, Todo};
+use proto::{Body, ErrorName, Failure, Record, Seq, Stamp};
 use tokio::sync::mpsc::UnboundedSender;
 use turn::Input;
 use turn::facts::{TurnMark, content_of_rewind};
@@ -19,7 +19,7 @@ use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
 use crate::calls::call::CallEnvironment;
 use crate::context::first_message;
-use crate::context::known_files::known_after_rewind;
+use crate::context::known_files::KnownFilesFold;
 use crate::history::rewind_aim::{RewindTarget, aim};
 use crate::tasks::{blocking, panicked};
 use checkpoint::Checkpoint;
@@ -170,7 +170,7 @@ impl Actor {
     /// The files are as they are to be: the record of it.
     pub(crate) fn rewound(&mut self, rewound: Rewound) {
         let Rewound {
-            record,
+            mut record,
             context,
             known,
             mut output,
@@ -191,8 +191,22 @@ impl Actor {
         }
         let seq = self.machine.facts().seq.next();
         output.seq = Some(seq);
+        record.todos = self.todos_after(&record);
         self.step(Input::Rewound(record));
         self.reply_when(seq, reply, output);
+    }
+
+    /// The to-do list that a rewind brings back. `None`: it stays.
+    fn todos_after(&self, rewound: &SessionRewound) -> Option<Vec<Todo>> {
+        let facts = self.machine.facts();
+        let mut after = facts.clone();
+        after.apply(&Record {
+            seq: facts.seq.next(),
+            at: self.now().wall,
+            turn: None,
+            body: Body::SessionRewound(rewound.clone()),
+        });
+        (after.todos != facts.todos).then_some(after.todos)
     }
 
     /// When the first turn after this one began.
@@ -293,6 +307,8 @@ impl Going {
     /// All of it. Blocks.
     fn go(mut self, handle: &SessionHandle) -> Result<RewindOutput, Failure> {
         let keeper = Arc::clone(&self.call_environment.keeper);
+        // Before anything is changed: a log that cannot be read leaves all as it is.
+        let known = KnownFilesFold::read(keeper.dir())?;
         let (mut files, mut notes) = (Vec::new(), Vec::new());
         if self.aim.what != What::Conversation {
             let past = match self.aim.undoes {
@@ -325,7 +341,7 @@ impl Going {
         let Some(waiting) = self.happened.take() else {
             return Ok(output);
         };
-        self.finish(waiting, files, output)
+        self.finish(waiting, known, files, output)
     }
 
     /// Has the actor record the files that are there now.
@@ -338,6 +354,7 @@ impl Going {
     fn finish(
         self,
         mut waiting: Waiting,
+        known: KnownFilesFold,
         files: Vec<RewoundFile>,
         output: RewindOutput,
     ) -> Result<RewindOutput, Failure> {
@@ -347,16 +364,12 @@ impl Going {
             what: self.aim.what,
             undoes: self.aim.undoes,
             shown: self.aim.shown.clone(),
+            todos: None,
             files,
             by: self.by.clone(),
             request_id: self.params.request_id,
         };
-        // Before anything is told to the actor: it cannot fail any more then.
-        let dir = self.call_environment.keeper.dir();
-        let known = record.shown.is_some();
-        let known = known
-            .then(|| known_after_rewind(dir, &record))
-            .transpose()?;
+        let known = known.after_rewind(&record);
         waiting.reported = true;
         let sent = waiting.happened.send(Happened::Rewound(Box::new(Rewound {
             record,

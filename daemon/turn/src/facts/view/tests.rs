@@ -209,6 +209,7 @@ fn rewound(plan: super::RewindPlan, what: What, undoes: Option<Seq>) -> Body {
         what,
         undoes,
         shown: (what != What::Code).then_some(plan.shown),
+        todos: None,
         files: Vec::new(),
         by: "ann".into(),
         request_id: None,

@@ -58,6 +58,7 @@ impl Simulation {
             what,
             undoes,
             shown: (what != What::Code).then_some(plan.shown),
+            todos: None,
             files: Vec::new(),
             by: "ann".into(),
             request_id: None,

@@ -220,6 +220,7 @@ fn what_a_rewind_has_hidden_is_left_out() {
         what: proto::params::history::What::Conversation,
         undoes: None,
         shown: Some(vec![(Seq(1), upto)]),
+        todos: None,
         files: Vec::new(),
         by: "ann".into(),
         request_id: None,
