@@ -1,6 +1,7 @@
 //! A log in a few records.
 
 use proto::item::{CallStatus, Display, ToolMessage, UserMessage, Voice};
+use proto::params::history::What;
 use proto::record::{Changed, ToolFinished};
 use proto::{ItemId, Stamp};
 
@@ -203,4 +204,36 @@ fn a_new_prefix_is_newer_than_what_was_told_before() {
     log.told("/AGENTS.md", "one");
     log.knowledge.forget([&"/AGENTS.md".to_owned()]);
     assert_eq!(newest(log, 9), (None, None));
+}
+
+#[test]
+fn rewind_counts_as_own_change_only_where_it_restored_what_is_shown() {
+    let rewound = |result: RewoundResult, shown: Option<Vec<(Seq, Seq)>>| {
+        let mut log = Log::default();
+        log.finished("read", &["/a"], Vec::new());
+        log.reported("read");
+        log.add(Body::SessionRewound(SessionRewound {
+            to_turn: 1,
+            what: What::Both,
+            undoes: None,
+            shown,
+            todos: None,
+            files: vec![RewoundFile {
+                path: "/a".into(),
+                result,
+                before: FileState::Absent,
+                after: other(),
+            }],
+            by: "ann".into(),
+            request_id: None,
+        }));
+        let [(_, left)] = <[_; 1]>::try_from(log.shown(1, 9)).expect("one file");
+        left
+    };
+    let shown = || Some(vec![(Seq(1), Seq(9))]);
+    assert_eq!(rewound(RewoundResult::Restored, shown()), Some(other()));
+    assert_eq!(rewound(RewoundResult::Same, shown()), Some(other()));
+    assert_eq!(rewound(RewoundResult::ChangedSince, shown()), None);
+    // The conversation still shows what was there before.
+    assert_eq!(rewound(RewoundResult::Restored, None), None);
 }
