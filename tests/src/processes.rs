@@ -145,18 +145,19 @@ pub fn resident(pid: u32) -> u64 {
 /// Those that hold a lock on this directory or on a file right in it: a home's daemon and its parent, whose environment
 /// and directory are closed to an ordinary user.
 fn locking(directory: &Path) -> Vec<u32> {
+    // Read before the files: the number of a file that is deleted in between may be that of another house's lock by now.
+    let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     let files = fs::read_dir(directory).into_iter().flatten().flatten();
-    let inodes: Vec<String> = std::iter::once(fs::metadata(directory))
+    let own: Vec<String> = std::iter::once(fs::metadata(directory))
         .chain(files.map(|file| file.metadata()))
         .filter_map(|metadata| Some(metadata.ok()?.ino().to_string()))
         .collect();
-    let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     // `1: FLOCK ADVISORY WRITE 4396 fe:00:10421599 0 EOF`.
     let holder = |line: &str| {
         let mut words = line.split_whitespace().skip(4);
         let (pid, file) = (words.next()?.parse().ok()?, words.next()?);
         let inode = file.rsplit(':').next()?;
-        inodes.iter().any(|own| own == inode).then_some(pid)
+        own.iter().any(|own| own == inode).then_some(pid)
     };
     locks.lines().filter_map(holder).collect()
 }
