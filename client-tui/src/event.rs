@@ -45,7 +45,7 @@ pub enum SessionUpdate {
         pid: proto::Pid,
     },
     Record(Box<DecodedEvent>),
-    /// The connection was lost and is being made again. `stopped`: the daemon was told to stop.
+    /// The connection was lost and is being made again. `stopped`: the daemon was asked to stop.
     Lost {
         stopped: bool,
     },

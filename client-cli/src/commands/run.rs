@@ -33,8 +33,8 @@ pub use report::RunResult;
 
 /// Run one prompt without a terminal and print the answer.
 ///
-/// Progress goes to standard error. Standard input is added to the prompt if it is a file, or a pipe that has something
-/// within 0.3 seconds; with `-` it is waited for.
+/// Progress goes to standard error. Standard input is added to the prompt if it is a file, or a pipe with data
+/// within 0.3 seconds; `-` waits for it.
 ///
 /// A prompt that starts with `/` runs a custom command: `reasonix run "/review"`; `reasonix commands` lists them.
 ///

@@ -10,7 +10,7 @@ use crate::{output, reach, text};
 /// Queue a prompt in a session and print its id.
 ///
 /// The prompt starts when the running turn has ended. Standard input is added to the text if it is a file, or a pipe
-/// that has something within 0.3 seconds; with `-` it is waited for. `reasonix wait SESSION` waits for the end, `reasonix queue SESSION` lists the queue.
+/// with data within 0.3 seconds; `-` waits for it. `reasonix wait SESSION` waits for the end, `reasonix queue SESSION` lists the queue.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Session: pid, id, or name.

@@ -17,7 +17,7 @@ struct Inner {
     tools: Vec<Arc<dyn Tool>>,
     /// Tools that the session was created with and that there are not now.
     missing: BTreeSet<String>,
-    /// Those of them that their MCP server has, with another definition than the session was told.
+    /// Those of them that their MCP server has, with another definition than the prefix declares.
     redefined: BTreeSet<String>,
 }
 
@@ -100,8 +100,9 @@ impl ToolSet {
     pub fn without_redefined(&self, declared: &[ToolDeclaration]) -> Self {
         let is_redefined = |tool: &&Arc<dyn Tool>| {
             let spec = tool.spec();
-            let told = declared.iter().find(|told| told.name == spec.name);
-            is_server_tool(&spec.name) && told.is_some_and(|told| *told != spec.declaration())
+            let declaration = declared.iter().find(|tool| tool.name == spec.name);
+            is_server_tool(&spec.name)
+                && declaration.is_some_and(|declaration| *declaration != spec.declaration())
         };
         let redefined = self.iter().filter(is_redefined);
         let redefined: BTreeSet<_> = redefined.map(|tool| tool.spec().name.to_string()).collect();
@@ -119,7 +120,7 @@ impl ToolSet {
         self.0.missing.contains(name)
     }
 
-    /// Whether it is missing because its MCP server has defined it otherwise since the session was told of it.
+    /// Whether it is missing because its MCP server has changed its definition since the session started.
     #[must_use]
     pub fn is_redefined(&self, name: &str) -> bool {
         self.0.redefined.contains(name)

@@ -64,7 +64,7 @@ pub enum FollowEvent {
 pub enum FollowUpdate {
     FollowEvent(FollowEvent),
     /// The connection was lost: it is being made again, which may take a while. `stopped`: its home shows that the
-    /// daemon was told to stop, or to hand over to the next one.
+    /// daemon was asked to stop, or to hand over to the next one.
     Lost {
         stopped: bool,
     },

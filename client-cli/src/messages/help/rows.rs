@@ -308,7 +308,7 @@ rows! {
     "Method, for instance `session.list`" => "方法，例如 `session.list`";
     "Parameters: a JSON object" => "参数：JSON 对象";
     "Run one prompt without a terminal and print the answer" => "不用终端执行一条提示词并输出回答";
-    "Progress goes to standard error. Standard input is added to the prompt if it is a file, or a pipe that has something within 0.3 seconds; with `-` it is waited for" => "进度写到标准错误。标准输入是文件，或是 0.3 秒内有内容的管道时，会加到提示词中；给出 `-` 则一直等待它";
+    "Progress goes to standard error. Standard input is added to the prompt if it is a file, or a pipe with data within 0.3 seconds; `-` waits for it" => "进度写到标准错误。标准输入是文件，或是 0.3 秒内有内容的管道时，会加到提示词中；给出 `-` 则一直等待它";
     "Options given with `--session` or `--continue` also apply to later turns of that session. With `--plan` and no client to approve the plan, `run` prints the plan and exits with code 3" => "与 `--session` 或 `--continue` 一起给出的选项也适用于该会话之后的回合。使用 `--plan` 而没有客户端同意计划时，`run` 输出计划并以退出码 3 结束";
     "Exit codes: 0 completed; 1 failed; 2 a budget, the step limit or the context is used up; 3 blocked: nobody could approve a call, or a hook refused; 64 wrong arguments; 69 no daemon; 75 waits for an answer (`--on-ask park`); 77 not permitted; 78 wrong config; 124 timeout; 130 interrupted; 137 killed; 143 terminated" => "退出码：0 完成；1 失败；2 预算、步数上限或上下文用尽；3 受阻：无人能批准某个调用，或钩子拒绝；64 参数错误；69 没有守护进程；75 等待回答（`--on-ask park`）；77 无权限；78 配置错误；124 超时；130 被中断；137 被强制终止；143 被要求结束";
     "A prompt that starts with `/` runs a custom command: `reasonix run \"/review\"`; `reasonix commands` lists them" => "以 `/` 开头的提示词运行自定义命令：`reasonix run \"/review\"`；`reasonix commands` 列出这些命令";
@@ -337,7 +337,7 @@ rows! {
     "Number of messages after it, at most 50" => "之后的消息数，最多 50";
     "Maximum number of messages" => "消息的最大数量";
     "Queue a prompt in a session and print its id" => "把提示词排入会话的队列并输出其编号";
-    "The prompt starts when the running turn has ended. Standard input is added to the text if it is a file, or a pipe that has something within 0.3 seconds; with `-` it is waited for. `reasonix wait SESSION` waits for the end, `reasonix queue SESSION` lists the queue" => "提示词在正在进行的回合结束后开始。标准输入是文件，或是 0.3 秒内有内容的管道时，会加到文字中；给出 `-` 则一直等待它。`reasonix wait SESSION` 等待结束，`reasonix queue SESSION` 列出队列";
+    "The prompt starts when the running turn has ended. Standard input is added to the text if it is a file, or a pipe with data within 0.3 seconds; `-` waits for it. `reasonix wait SESSION` waits for the end, `reasonix queue SESSION` lists the queue" => "提示词在正在进行的回合结束后开始。标准输入是文件，或是 0.3 秒内有内容的管道时，会加到文字中；给出 `-` 则一直等待它。`reasonix wait SESSION` 等待结束，`reasonix queue SESSION` 列出队列";
     "Fail if a turn is running" => "有回合正在进行时失败";
     "Add it to the running turn, after its next tool results" => "加入正在进行的回合，在下一批工具结果之后";
     "Set up a provider: store its key and choose the default model" => "设置服务商：保存其密钥并选择默认模型";

@@ -308,7 +308,10 @@ impl Going {
     fn go(mut self, handle: &SessionHandle) -> Result<RewindOutput, Failure> {
         let keeper = Arc::clone(&self.call_environment.keeper);
         // Before anything is changed: a log that cannot be read leaves all as it is.
-        let known = KnownFilesFold::read(keeper.dir())?;
+        let known = match self.aim.shown.is_some() && !self.params.dry_run {
+            true => KnownFilesFold::read(keeper.dir())?,
+            false => KnownFilesFold::default(),
+        };
         let (mut files, mut notes) = (Vec::new(), Vec::new());
         if self.aim.what != What::Conversation {
             let past = match self.aim.undoes {

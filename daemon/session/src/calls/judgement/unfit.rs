@@ -13,7 +13,7 @@ pub enum UnjudgeableCall {
     MissingTool(String),
     /// The same, and it is one of an MCP server.
     MissingServerTool(String),
-    /// Its MCP server has defined it otherwise since the session was told of it.
+    /// Its MCP server has changed its definition since the session started.
     RedefinedTool(String),
     /// The arguments are none that the tool takes.
     Arguments(Box<Outcome>),
