@@ -111,14 +111,23 @@ struct KnownFile {
     below: bool,
 }
 
-/// Taken apart once: paths are looked at many times in each call of a tool.
-static KNOWN_FILES: LazyLock<Vec<KnownFile>> = LazyLock::new(|| {
+/// Taken apart once, since paths are looked at many times in each call of a tool, and apart by how they begin, since few
+/// names of a path begin with a dot.
+struct KnownFiles {
+    dotted: Vec<KnownFile>,
+    /// Each of one name.
+    others: Vec<KnownFile>,
+}
+
+static KNOWN_FILES: LazyLock<KnownFiles> = LazyLock::new(|| {
     let known = |path: &'static str| KnownFile {
         path,
         names: path.trim_end_matches('/').split('/').collect(),
         below: path.ends_with('/'),
     };
-    LOGIN_FILES.into_iter().map(known).collect()
+    let known = LOGIN_FILES.into_iter().map(known);
+    let (dotted, others) = known.partition(|known| known.path.starts_with('.'));
+    KnownFiles { dotted, others }
 });
 
 /// Whether components of a path, from one of them on, name such a file or something in such a directory.
@@ -126,8 +135,12 @@ pub fn begins_login_file<'a>(mut names: impl Iterator<Item = &'a str> + Clone) -
     let Some(first) = names.next() else {
         return false;
     };
+    let known = match first.starts_with('.') {
+        true => &KNOWN_FILES.dotted,
+        false => &KNOWN_FILES.others,
+    };
     let begins = |known: &&KnownFile| known.names[0].eq_ignore_ascii_case(first);
-    KNOWN_FILES.iter().filter(begins).any(|known| {
+    known.iter().filter(begins).any(|known| {
         let mut names = names.clone();
         let mut rest = known.names[1..].iter();
         let leads = rest.all(|part| {
@@ -151,7 +164,11 @@ pub fn of_directory(directory: &Path) -> Vec<&'static str> {
     if (0..names.len()).any(|at| begins_login_file(named(at))) {
         return vec![""];
     }
+    if !names.iter().any(|name| name.starts_with('.')) {
+        return Vec::new();
+    }
     KNOWN_FILES
+        .dotted
         .iter()
         .filter_map(|known| {
             // So many of its first names are the last ones of the directory.
@@ -205,6 +222,15 @@ mod tests {
         ] {
             assert!(of(none).is_empty(), "{none}");
         }
+    }
+
+    #[test]
+    fn files_whose_names_begin_without_a_dot_lie_in_no_directory_of_their_own() {
+        for known in &KNOWN_FILES.others {
+            assert_eq!(known.names.len(), 1, "{}", known.path);
+        }
+        let count = KNOWN_FILES.others.len() + KNOWN_FILES.dotted.len();
+        assert_eq!(count, LOGIN_FILES.len());
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod floors;
 mod grown;
 mod history;
 mod idle;
+mod instructions;
 mod interface;
 mod load;
 mod opening;
@@ -115,7 +116,7 @@ pub struct Group {
 }
 
 /// Everything that can be measured.
-pub const GROUPS: [Group; 19] = [
+pub const GROUPS: [Group; 20] = [
     always("basics", basics::figures),
     always("edits", edits::figures),
     always("faults", faults::figures),
@@ -134,6 +135,11 @@ pub const GROUPS: [Group; 19] = [
     always("interface", interface::figures),
     always("top", top::figures),
     always("endings", endings::figures),
+    Group {
+        name: "instructions",
+        measure: instructions::figures,
+        asked: true,
+    },
     Group {
         name: "sizes",
         measure: sizes::figures,

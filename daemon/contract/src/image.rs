@@ -4,9 +4,9 @@
 //! blobs, and are put in when a request is assembled. So log lines stay short, and the message is rendered once. Pure.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 use proto::item::{Image, ImageFormat};
 use sha2::{Digest as _, Sha256};
 
@@ -118,6 +118,8 @@ pub fn weight(images: &[Image]) -> u64 {
 
 /// The start of a placeholder. Serialised text never contains it: there a slash is never escaped.
 const START: &[u8] = br"\/blob\/";
+/// Made once: each request looks at each result.
+static START_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(START));
 const SEPARATOR: &[u8] = br"\/";
 const HASH_LEN: usize = 64;
 
@@ -139,7 +141,7 @@ pub struct Placeholder {
 /// The placeholders in a message that was rendered as JSON, in their order.
 #[must_use]
 pub fn placeholders(rendered: &[u8]) -> Vec<Placeholder> {
-    let starts = memmem::find_iter(rendered, START);
+    let starts = START_FINDER.find_iter(rendered);
     starts
         .filter_map(|start| placeholder_at(rendered, start))
         .collect()

@@ -100,8 +100,8 @@ fn is_named(names: &[Cow<'_, str>]) -> bool {
     matches!(names, [name] if is_editors_workspace(name) || is_of_a_home(name))
         || begins_login_file(names.iter().map(|name| &**name))
         || OF_OTHERS.iter().any(|(path, meant)| {
-            let alone = names.len() == path.split('/').count();
-            begin(names, path) && (alone || *meant == NameScope::Below)
+            let is_alone = || names.len() == path.split('/').count();
+            begin(names, path) && (*meant == NameScope::Below || is_alone())
         })
 }
 
@@ -121,7 +121,10 @@ fn is_of_a_home(name: &str) -> bool {
 }
 
 fn is_editors_workspace(name: &str) -> bool {
-    name.to_ascii_lowercase().ends_with(".code-workspace")
+    const ENDING: &str = ".code-workspace";
+    let start = name.len().checked_sub(ENDING.len());
+    let ending = start.and_then(|start| name.get(start..));
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING))
 }
 
 /// What git obeys in a git directory.

@@ -224,10 +224,21 @@ impl ResolvedPath {
     }
 }
 
-/// Reads to the end, and passes on each part. Returns how many bytes there were.
-pub(crate) fn each_part(mut source: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
+/// Bytes that are read at once, at least (some files do not say how long they are) and at most.
+const PART_MIN: u64 = 8 * 1024;
+const PART_MAX: u64 = 128 * 1024;
+
+/// Reads to the end, and passes on each part. Returns how many bytes there were. `expected`: how many there are likely to
+/// be, so that little memory is made ready for a short file.
+pub(crate) fn each_part(
+    mut source: impl Read,
+    expected: u64,
+    mut take: impl FnMut(&[u8]),
+) -> io::Result<u64> {
     let mut size = 0;
-    let mut part = vec![0; 128 * 1024];
+    // One more than expected: the end is seen without another part.
+    let part_len = expected.saturating_add(1).clamp(PART_MIN, PART_MAX);
+    let mut part = vec![0; usize::try_from(part_len).map_err(io::Error::other)?];
     loop {
         match source.read(&mut part) {
             Ok(0) => return Ok(size),

@@ -270,7 +270,7 @@ fn read(dir: &OwnedFd, name: &OsStr, content: bool) -> io::Result<(PathState, Op
     }
     let mut hash = Sha256::new();
     let mut kept = Vec::new();
-    let bytes = each_part(file.take(SIZE_MAX + 1), |part| {
+    let bytes = each_part(file.take(SIZE_MAX + 1), meta.size(), |part| {
         hash.update(part);
         if content {
             kept.extend_from_slice(part);

@@ -59,7 +59,7 @@ impl Workspace {
         let mut hash = Sha256::new();
         let mut head = Vec::with_capacity(HEAD);
         let mut taker = WindowReader::new(window);
-        let size = each_part(file.take(SIZE_MAX + 1), |part| {
+        let size = each_part(file.take(SIZE_MAX + 1), meta.len(), |part| {
             head.extend_from_slice(&part[..part.len().min(HEAD - head.len())]);
             hash.update(part);
             taker.take(part);

@@ -18,7 +18,7 @@ use ignore::WalkBuilder;
 use sha2::{Digest, Sha256};
 
 use crate::ignore_rules::{IgnoreKinds, IgnoreRules};
-use crate::read::{SIZE_MAX, each_part, nanoseconds};
+use crate::read::{OpenFile, SIZE_MAX, each_part, nanoseconds};
 use crate::repository::is_repository;
 use crate::workspace::Workspace;
 
@@ -257,9 +257,9 @@ impl Workspace {
     }
 
     fn hash(&self, path: &Path) -> Option<[u8; 32]> {
-        let file = self.open_regular(path).ok()?.file.take(SIZE_MAX);
+        let OpenFile { file, meta } = self.open_regular(path).ok()?;
         let mut hash = Sha256::new();
-        each_part(file, |part| hash.update(part)).ok()?;
+        each_part(file.take(SIZE_MAX), meta.len(), |part| hash.update(part)).ok()?;
         Some(hash.finalize().into())
     }
 

@@ -53,7 +53,8 @@ pub(super) fn arrange<'a>(fragments: &[Fragment<'a>]) -> Vec<ChatMessage<'a>> {
         if !is_result {
             flush(&mut messages, &mut images);
         }
-        let (bytes, of_result) = match split(fragment.bytes).filter(|_| is_result) {
+        let with_images = is_result.then(|| split(fragment.bytes)).flatten();
+        let (bytes, of_result) = match with_images {
             Some((result, of_result)) => (result, Some(of_result)),
             None => (fragment.bytes, None),
         };

@@ -21,7 +21,7 @@ use crate::actor::Actor;
 use crate::actor::inbox::Happened;
 use crate::assembly::guards::GuardWatch;
 use crate::calls::ahead::EarlyJudgement;
-use crate::calls::call::{CallEnvironment, KeptPaths, Ready};
+use crate::calls::call::{CallEnvironment, ExternalChangesLook, KeptPaths, Ready};
 use crate::calls::hooks as hooked;
 use crate::calls::judgement::Standpoint;
 use crate::request::budget::BudgetMember;
@@ -166,13 +166,14 @@ impl Job {
             Ok(None) => {}
             Err(_) => return self.refuse(call, crashed(), hooks),
         }
-        let (judgement, ready) = self.judge(&call);
+        let changes = ExternalChangesLook::default();
+        let (judgement, ready) = self.judge(&call, &changes);
         if ready.done.is_some() {
             // The next request comes at once: its budgets are as the files have them now. Else it looks itself.
             let _ = catch_unwind(AssertUnwindSafe(|| self.budget.note_bounds()));
             let mut is_quick = true;
             let quick = following.into_iter().map_while(|call| {
-                let (judgement, ready) = is_quick.then(|| self.judge(&call))?;
+                let (judgement, ready) = is_quick.then(|| self.judge(&call, &changes))?;
                 is_quick = ready.done.is_some();
                 Some(EarlyJudgement {
                     call,
@@ -190,12 +191,12 @@ impl Job {
     }
 
     /// Judges one call, and does it if it is quick. Blocks.
-    fn judge(&self, call: &ToolCall) -> (Judgement, Ready) {
+    fn judge(&self, call: &ToolCall, changes: &ExternalChangesLook) -> (Judgement, Ready) {
         let judged = catch_unwind(AssertUnwindSafe(|| {
             let (environment, standpoint) = (&self.environment, &self.standpoint);
             let (judgement, mut ready) = environment.judge(call, standpoint, &self.kept);
             if self.does_quick {
-                let done = environment.do_if_quick(&call.id, &judgement, &ready);
+                let done = environment.do_if_quick(&call.id, &judgement, &ready, changes);
                 ready.done = done.map(Box::new);
             }
             (judgement, ready)

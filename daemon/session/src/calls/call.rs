@@ -46,8 +46,8 @@ mod stop;
 
 pub use early::EarlyResult;
 pub use printed::Printed;
-pub(crate) use run::Started;
 pub use run::overdue;
+pub(crate) use run::{ExternalChangesLook, Started};
 pub use stop::Stop;
 
 use printed::Quiet;

@@ -1,5 +1,6 @@
 //! One call's run: it starts, and its end comes back as a message with all that is known of it by then.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -7,7 +8,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use contract::tool::{Cancel, Progress};
-use contract::{CallAction, CallContext, ExternalChanges, Family, Outcome, Tool, UserShell};
+use contract::{
+    CallAction, CallContext, ExternalChanges, Family, Outcome, Tool, ToolMemory, UserShell,
+};
 use futures::FutureExt;
 use proto::hook::{HookEvent, HookFinished};
 use proto::item::{CallStatus, Display, ToolCall};
@@ -316,6 +319,17 @@ impl FileWork {
     }
 }
 
+/// Whether others have changed known files: looked at once for all calls that are judged in one go, which takes less than
+/// a moment.
+#[derive(Default)]
+pub(crate) struct ExternalChangesLook(OnceCell<bool>);
+
+impl ExternalChangesLook {
+    fn found(&self, memory: &dyn ToolMemory) -> bool {
+        *self.0.get_or_init(|| memory.has_external_changes())
+    }
+}
+
 impl CallEnvironment {
     /// Does a judged call now, if it runs unasked, is quick, and others have changed no file that the session knows.
     /// Blocks.
@@ -324,6 +338,7 @@ impl CallEnvironment {
         call: &CallId,
         judgement: &Judgement,
         ready: &Ready,
+        changes: &ExternalChangesLook,
     ) -> Option<EarlyResult> {
         let Judgement::Decided(decided) = judgement else {
             return None;
@@ -333,7 +348,7 @@ impl CallEnvironment {
         let worker = self.tools.get(&ready.tool)?.as_file_worker()?;
         let is_quick =
             runs && decided.action == CallAction::Run && worker.is_quick(&ready.leads_to);
-        if !is_quick || self.memory.has_external_changes() {
+        if !is_quick || changes.found(&*self.memory) {
             return None;
         }
         let started = Instant::now();
