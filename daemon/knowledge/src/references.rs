@@ -1,6 +1,7 @@
 //! Puts the files and directories that a prompt refers to into blocks before its text.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use proto::item::{Attachment, AttachmentKind};
 use proto::record::{KnownFile, PromptReferences};
@@ -58,7 +59,7 @@ pub type ReadResource<'a> = dyn Fn(&str, &str) -> Option<Result<String, String>>
 ///
 /// A reference to nothing stays text. Those are the user's own reads: nothing is asked, but `denied` says why the rules
 /// deny a path, and `deny_read` applies. A path in the workspace whose links lead out of it is not followed. What two
-/// texts refer to is read once, for the first of them.
+/// references lead to is attached once, for the first of them, however they are written.
 #[must_use]
 pub fn resolve_references(
     workspace: &Workspace,
@@ -68,6 +69,7 @@ pub fn resolve_references(
         workspace,
         symbols: None,
         left: BYTES_MAX,
+        seen: HashSet::new(),
         blocks: Vec::new(),
         files: Vec::new(),
         attached: Vec::new(),
@@ -111,6 +113,8 @@ struct Reader<'a> {
     symbols: Option<Symbols>,
     /// Bytes that may still be attached.
     left: usize,
+    /// Files and directories that are attached, resolved, each with the lines that were wanted.
+    seen: HashSet<(PathBuf, Option<(u64, u64)>)>,
     blocks: Vec<String>,
     files: Vec<KnownFile>,
     attached: Vec<Attachment>,
@@ -141,10 +145,22 @@ impl Reader<'_> {
             };
         };
         self.check(&reading.path, &at, text)?;
-        match at.kind() {
-            Some(FileKind::Directory) => self.add_directory(&at),
-            _ => self.add_file(&at, reading.lines),
+        self.add_once(&at, reading.lines)
+    }
+
+    /// Attaches a file or directory, unless it is attached already.
+    fn add_once(&mut self, at: &ResolvedPath, lines: Option<(u64, u64)>) -> Result<(), String> {
+        let is_directory = at.kind() == Some(FileKind::Directory);
+        let wanted = (at.path().to_owned(), lines.filter(|_| !is_directory));
+        if self.seen.contains(&wanted) {
+            return Ok(());
         }
+        match is_directory {
+            true => self.add_directory(at)?,
+            false => self.add_file(at, lines)?,
+        }
+        self.seen.insert(wanted);
+        Ok(())
     }
 
     /// Whether what a path leads to may be attached. The error says why not.
@@ -290,7 +306,7 @@ impl Reader<'_> {
         let shown = format!("{}:{first}-{last}", symbol.path);
         match self.attached.iter().any(|known| known.name == shown) {
             true => Ok(()),
-            false => self.add_file(&at, Some((first, last))),
+            false => self.add_once(&at, Some((first, last))),
         }
     }
 

@@ -482,3 +482,39 @@ fn command_of_the_project_refers_from_its_root_too() {
         "{out:?}"
     );
 }
+
+#[test]
+fn file_that_is_written_in_several_ways_is_attached_once() {
+    let project = Project::new();
+    project.put("root/a.md", "text\n");
+    symlink("a.md", project.dir.path().join("root/link.md")).expect("link");
+    let attached =
+        project.attach("@a.md @./a.md @src/../a.md @\"a.md\" @link.md @a.md:1 @./a.md:1-1");
+    assert_eq!(
+        text(&attached),
+        "<file path=\"a.md\">\ntext\n</file>\n<file path=\"a.md:1-1\">\ntext\n</file>"
+    );
+    let found = attached.found.expect("references");
+    assert_eq!((found.files.len(), found.attached.len()), (1, 2));
+    assert_eq!(attached.problems, [""; 0]);
+}
+
+#[test]
+fn directory_that_is_written_in_several_ways_is_listed_once() {
+    let project = Project::new();
+    project.put("root/src/a.rs", "");
+    let attached = project.attach("@src @src/ @./src");
+    assert_eq!(
+        text(&attached),
+        "<directory path=\"src\">\na.rs\n</directory>"
+    );
+}
+
+#[test]
+fn file_that_takes_all_room_is_no_problem_when_it_is_written_again() {
+    let project = Project::new();
+    project.put("root/a.md", "0123456789abcde\n".repeat(BYTES_MAX / 16));
+    let attached = project.attach("@a.md @./a.md");
+    assert_eq!(attached.problems, [""; 0]);
+    assert_eq!(attached.found.expect("references").attached.len(), 1);
+}
