@@ -9,6 +9,7 @@ use proto::item::Item;
 use proto::record::KnownFile;
 use serde::{Deserialize, Serialize};
 
+use crate::memory::KnownState;
 use crate::tool_spec::ToolDeclaration;
 
 /// The frozen head of every request of a session: system prompt and tool schemas, as exact wire bytes.
@@ -63,12 +64,31 @@ pub struct InstructionText {
     /// Path from the workspace root, or absolute for a file elsewhere.
     pub name: String,
     pub text: String,
-    /// The file with exactly this text. `None`: the text is only the start of it.
+    /// The file at the state that this text was read from. `partial`: the text is only its start. `None`: that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<KnownFile>,
 }
 
 impl InstructionText {
+    /// The file as the model knows it by this text.
+    #[must_use]
+    pub fn known(&self) -> Option<KnownState> {
+        let file = self.file.clone()?;
+        let content = (!file.partial).then(|| self.text.as_bytes().into());
+        Some(KnownState {
+            file,
+            left: None,
+            reported: None,
+            content,
+        })
+    }
+
+    /// Whether all of the file is in the text.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.file.as_ref().is_some_and(|file| !file.partial)
+    }
+
     /// Whether it is in the workspace, so that the project's authors wrote it.
     #[must_use]
     pub fn is_of_project(&self) -> bool {

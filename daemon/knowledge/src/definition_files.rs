@@ -127,11 +127,11 @@ impl<'a> DefinitionFiles<'a> {
         let at = self.resolve(path, root)?;
         let read = self.workspace.read_start(&at, FILE_BYTES_MAX);
         let reason = match read {
-            Ok((bytes, Some(_))) => match String::from_utf8(bytes) {
+            Ok(start) if !start.is_whole => format!("it has more than {FILE_BYTES_MAX} bytes"),
+            Ok(start) => match String::from_utf8(start.bytes) {
                 Ok(text) if !text.contains('\0') => return Some(text),
                 Ok(_) | Err(_) => "it is not a text file".to_owned(),
             },
-            Ok((_, None)) => format!("it has more than {FILE_BYTES_MAX} bytes"),
             Err(FileError::NotAFile { kind, .. }) => format!("it is {}", kind.words()),
             Err(FileError::Path(error)) => path_reason(&error),
             Err(error) => error.to_string(),

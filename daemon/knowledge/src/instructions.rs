@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use contract::InstructionText;
 use proto::record::KnownFile;
-use workspace::{Access, FileError, FileKind, FileStamp, ResolvedPath, Workspace};
+use workspace::{Access, FileError, FileKind, ResolvedPath, Workspace};
 
 use crate::definition_files::path_reason;
 use crate::imports::{Import, imports};
@@ -204,18 +204,19 @@ impl Search<'_> {
         self.add_resolved(&resolved, &name, origin, scope, depth);
     }
 
-    /// The text that goes into the prefix, and the state of the file if that is all of it. Reports what is cut or replaced.
+    /// The text that goes into the prefix, and the state of the file. Reports what is cut or replaced.
     fn read(
         &mut self,
         at: &ResolvedPath,
         name: &str,
     ) -> Result<(String, Option<KnownFile>), String> {
         let start = self.workspace.read_start(at, FILE_BYTES_MAX);
-        let (mut bytes, stamp) = start.map_err(|error| reason(&error))?;
+        let start = start.map_err(|error| reason(&error))?;
+        let (mut bytes, is_cut) = (start.bytes, !start.is_whole);
         if bytes.contains(&0) {
             return Err("it is not a text file".to_owned());
         }
-        if stamp.is_none() {
+        if is_cut {
             let last_line = bytes.iter().rposition(|byte| *byte == b'\n');
             bytes.truncate(last_line.map_or(whole_letters(&bytes), |end| end + 1));
         }
@@ -226,7 +227,7 @@ impl Search<'_> {
                 .problems
                 .push(format!("`{name}:{line}`: {invalid}."));
         }
-        if stamp.is_none() {
+        if is_cut {
             let cut = format!("only its first {FILE_BYTES_MAX} bytes are used");
             let line = newlines(&bytes).max(1);
             self.found
@@ -235,7 +236,12 @@ impl Search<'_> {
         }
         let text = String::from_utf8_lossy(&bytes);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
-        Ok((text, stamp.and_then(|stamp| known(at.path(), &stamp))))
+        let known = start.stamp.known_file(at.path());
+        let file = known.map(|known| KnownFile {
+            partial: is_cut,
+            ..known
+        });
+        Ok((text, file))
     }
 
     /// The path from the workspace root, or the whole path of a file elsewhere.
@@ -281,10 +287,6 @@ fn whole_letters(bytes: &[u8]) -> usize {
 
 fn newlines(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte == b'\n').count()
-}
-
-fn known(path: &Path, stamp: &FileStamp) -> Option<KnownFile> {
-    stamp.known_file(path)
 }
 
 #[cfg(test)]

@@ -45,7 +45,8 @@ pub struct Memory {
 /// content of files, because many sessions are not loaded.
 #[derive(Debug)]
 struct Snapshot {
-    read: Vec<(PathBuf, (u64, FileStamp))>,
+    /// Each as it was read, or as reported since, without its content.
+    read: Vec<(PathBuf, FileKnowledge)>,
     shell: PersistentShell,
 }
 
@@ -192,9 +193,11 @@ impl Memory {
         after != before || !notes.is_empty()
     }
 
-    /// The state at which a file's content was last known.
+    /// The state at which a file's content was last known. `None`: it was not read.
     pub(crate) fn known(&self, path: &Path) -> Option<FileStamp> {
-        self.kept().read.get(path).map(|known| known.stamp)
+        let kept = self.kept();
+        let known = kept.read.get(path).filter(|known| !known.partial);
+        known.map(|known| known.stamp)
     }
 
     /// Notes that the content of a file is known in this state; returns the record for the log. Blocks: reads and keeps
@@ -246,7 +249,7 @@ impl ToolMemory for Memory {
         let read = kept.read.iter();
         Some(Box::new(Snapshot {
             read: read
-                .map(|(path, known)| (path.clone(), (known.used, known.stamp)))
+                .map(|(path, known)| (path.clone(), known.without_content()))
                 .collect(),
             shell: kept.shell.clone(),
         }))
@@ -259,13 +262,16 @@ impl ToolMemory for Memory {
         };
         let Snapshot { read, shell } = *snapshot;
         let mut kept = self.kept();
-        // What the log says of them is older.
-        kept.read.clear();
-        let newest = read.iter().map(|(_, (used, _))| *used).max();
+        // What the log says of them is older. It has the contents of some.
+        let mut logged = std::mem::take(&mut kept.read);
+        let newest = read.iter().map(|(_, known)| known.used).max();
         kept.clock = kept.clock.max(newest.unwrap_or(0));
         kept.shell = shell;
-        for (path, (used, stamp)) in read {
-            let known = FileKnowledge::new(used, stamp, None);
+        for (path, known) in read {
+            let logged = logged.remove(&path);
+            let logged = logged.filter(|logged| logged.stamp.same_content(&known.stamp));
+            let content = logged.and_then(|logged| logged.content);
+            let known = FileKnowledge { content, ..known };
             kept.read.insert(path, known);
         }
     }

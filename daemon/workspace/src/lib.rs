@@ -53,7 +53,7 @@ pub use patch::{
 };
 pub use programs::{FoundProgram, WritableDirs};
 pub use protected::{guarded, is_protected};
-pub use read::{FileContent, FileError, FileKind, FileStamp, OpenFile, SIZE_MAX};
+pub use read::{FileContent, FileError, FileKind, FileStamp, FileStart, OpenFile, SIZE_MAX};
 pub use repository::{GitDirs, has_work_tree, is_repository};
 pub use resolve::{Access, PathError, ResolvedPath, names_directory};
 pub use restore::RestoreTarget;

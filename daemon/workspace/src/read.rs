@@ -18,6 +18,8 @@ use crate::workspace::Workspace;
 
 /// The largest file that is read or written.
 pub const SIZE_MAX: u64 = 50 * 1024 * 1024;
+/// Bytes of a file that is hashed although only its start is wanted.
+const HASHED_MAX: u64 = 1024 * 1024;
 
 /// Maximum depth of a directory that is copied, moved or walked.
 pub(crate) const DEPTH_MAX: usize = 128;
@@ -106,6 +108,7 @@ impl FileStamp {
             bytes: self.size,
             modified_ns: i64::try_from(self.mtime_ns).ok()?,
             inode: self.inode,
+            partial: false,
         })
     }
 
@@ -120,6 +123,16 @@ impl FileStamp {
 pub struct FileContent {
     pub bytes: Vec<u8>,
     pub stamp: FileStamp,
+}
+
+/// The first bytes of a file, and the stamp of all of it.
+#[derive(Clone, Debug)]
+pub struct FileStart {
+    pub bytes: Vec<u8>,
+    /// Of more than [`HASHED_MAX`] bytes it has no hash, so that it equals no content.
+    pub stamp: FileStamp,
+    /// The bytes are all of it.
+    pub is_whole: bool,
 }
 
 /// Why a file was not read or written.
@@ -315,31 +328,35 @@ impl Workspace {
         Ok(FileContent { bytes, stamp })
     }
 
-    /// Reads at most the first `max` bytes of a file that no call asks for. The stamp is absent if the file has more.
+    /// Reads at most the first `max` bytes of a file that no call asks for.
     ///
     /// # Errors
     /// As `open_file`; [`Self::close_unasked`] closes it; or the disk fails.
-    pub fn read_start(
-        &self,
-        at: &ResolvedPath,
-        max: usize,
-    ) -> Result<(Vec<u8>, Option<FileStamp>), FileError> {
+    pub fn read_start(&self, at: &ResolvedPath, max: usize) -> Result<FileStart, FileError> {
         if let Some(pattern) = self.unasked_denied(at.path()) {
             let path = at.path().to_owned();
             return Err(PathError::Denied { path, pattern }.into());
         }
         let OpenFile { file, meta } = self.open_file(at)?;
         let mut bytes = Vec::new();
-        file.take(max as u64 + 1)
-            .read_to_end(&mut bytes)
-            .at("read", at.path())?;
-        if bytes.len() > max {
-            bytes.truncate(max);
-            return Ok((bytes, None));
-        }
-        let size = bytes.len() as u64;
-        let stamp = FileStamp::new(&meta, size, Sha256::new_with_prefix(&bytes));
-        Ok((bytes, Some(stamp)))
+        let mut hash = Sha256::new();
+        let size = each_part(file.take(HASHED_MAX + 1), meta.len(), |part| {
+            hash.update(part);
+            let room = (max + 1).saturating_sub(bytes.len());
+            bytes.extend_from_slice(&part[..part.len().min(room)]);
+        });
+        let size = size.at("read", at.path())?;
+        let is_whole = bytes.len() <= max;
+        bytes.truncate(max);
+        let stamp = match size > HASHED_MAX {
+            true => FileStamp::unhashed(&meta),
+            false => FileStamp::new(&meta, size, hash),
+        };
+        Ok(FileStart {
+            bytes,
+            stamp,
+            is_whole,
+        })
     }
 
     /// Opens a resolved path if it is a regular file. Follows no link.

@@ -51,6 +51,9 @@ pub struct KnownFile {
     /// Nanoseconds since 1970.
     pub modified_ns: i64,
     pub inode: u64,
+    /// The model knows only the start of it: a change is reported, and an edit needs the file to be read first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
 }
 
 /// A file that others changed, at the state that a message told the model about.

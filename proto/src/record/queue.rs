@@ -52,7 +52,7 @@ pub struct PromptQueued {
 pub struct PromptReferences {
     /// A block for each file or directory.
     pub text: String,
-    /// Files that are attached as a whole.
+    /// Files that are attached as a whole, and instruction files of which the start is (`partial`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<KnownFile>,
     /// For display.

@@ -263,7 +263,8 @@ fn long_file_is_cut_at_a_line_and_reported() {
     let file = &found.files[0];
     assert!(file.text.len() <= FILE_BYTES_MAX && file.text.ends_with("rule\n"));
     assert!(file.text.len() > FILE_BYTES_MAX - 16);
-    assert_eq!(file.file, None);
+    let known = file.file.as_ref().expect("a state");
+    assert!(known.partial && known.bytes == 48_000, "{known:?}");
     assert_eq!(
         only_problem(&found),
         "`AGENTS.md:2048`: only its first 32768 bytes are used, up to this line."

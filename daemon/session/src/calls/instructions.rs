@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use contract::{InstructionText, KnownState, PrefixText, ToolMemory};
+use contract::{InstructionText, PrefixText, ToolMemory};
 use knowledge::{ResolvedReferences, find_instructions};
 use proto::item::{Attachment, AttachmentKind};
 use proto::record::PromptReferences;
@@ -71,15 +71,7 @@ impl InstructionWatch {
 
     /// The model gets these files. Their next change is told as a diff.
     pub fn note(&self, new: NewInstructions) {
-        let known = new.0.iter().filter_map(|file| {
-            Some(KnownState {
-                file: file.file.clone()?,
-                left: None,
-                reported: None,
-                content: Some(file.text.as_bytes().into()),
-            })
-        });
-        let known: Vec<_> = known.collect();
+        let known: Vec<_> = new.0.iter().filter_map(InstructionText::known).collect();
         if !known.is_empty() {
             self.memory.note_known_files(&known);
         }
@@ -154,7 +146,7 @@ fn add(found: &mut PromptReferences, new: &[InstructionText]) {
             count: Some(file.text.lines().count() as u64),
             bytes: file.text.len() as u64,
             tokens: contract::estimate::tokens(&file.text) as u64,
-            cut: file.file.is_none(),
+            cut: !file.is_whole(),
         });
     }
 }

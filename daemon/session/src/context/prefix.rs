@@ -61,7 +61,7 @@ impl FrozenPrefix {
         files.map(|file| file.name.clone()).collect()
     }
 
-    /// The instruction files that are in the prefix as a whole.
+    /// The instruction files that are in the prefix.
     pub fn known_files(&self) -> Vec<KnownState> {
         known_files(&self.text)
     }
@@ -72,17 +72,10 @@ impl FrozenPrefix {
     }
 }
 
-/// The instruction files that a text has as a whole.
+/// The instruction files that a text has.
 pub fn known_files(text: &PrefixText) -> Vec<KnownState> {
-    let known = |file: &InstructionText| {
-        Some(KnownState {
-            file: file.file.clone()?,
-            left: None,
-            reported: None,
-            content: Some(file.text.as_bytes().into()),
-        })
-    };
-    text.instructions.iter().filter_map(known).collect()
+    let files = text.instructions.iter();
+    files.filter_map(InstructionText::known).collect()
 }
 
 /// The skills that a session with these tools lists. A session that lists none has no tool that loads them, so that the

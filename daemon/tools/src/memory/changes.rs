@@ -114,10 +114,10 @@ impl Memory {
     }
 
     /// Reads the contents of the known files that are short and still as the model knows them, so that later changes can be
-    /// shown. Blocks.
+    /// shown: not of those that the model knows in part. Blocks.
     pub(super) fn read_missing_contents(&self) {
         let is_missing = |known: &FileKnowledge| {
-            known.content.is_none() && known.reported == ReportedState::Stamp
+            known.content.is_none() && known.reported == ReportedState::Stamp && !known.partial
         };
         let newest = self.newest().into_iter();
         for (path, before) in newest.filter(|(_, known)| is_missing(known)) {

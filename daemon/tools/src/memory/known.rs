@@ -23,6 +23,8 @@ pub(super) struct FileKnowledge {
     /// The content that the next change is compared with: as read, or as reported since.
     pub(super) content: Option<Content>,
     pub(super) reported: ReportedState,
+    /// The model knows only its start: its changes are reported, but it was not read.
+    pub(super) partial: bool,
 }
 
 /// The newest state of a file that was reported to the model, or needed no report.
@@ -58,6 +60,15 @@ impl FileKnowledge {
             stamp,
             content,
             reported: ReportedState::Stamp,
+            partial: false,
+        }
+    }
+
+    /// The same for a session that is not loaded.
+    pub(super) fn without_content(&self) -> Self {
+        Self {
+            content: None,
+            ..self.clone()
         }
     }
 }

@@ -111,6 +111,7 @@ impl Memory {
                     .or_else(|| same.and_then(|before| before.content.clone()));
                 let knowledge = FileKnowledge {
                     reported: newest(known),
+                    partial: known.file.partial,
                     ..FileKnowledge::new(kept.tick(), stamp, content)
                 };
                 kept.read.insert(path, knowledge);
@@ -181,6 +182,7 @@ mod tests {
             bytes: 4,
             modified_ns: 0,
             inode: 0,
+            partial: false,
         };
         scene.put("a", "new\n");
         scene
@@ -221,6 +223,7 @@ mod tests {
             bytes: 4,
             modified_ns: 0,
             inode: 0,
+            partial: false,
         };
         for content in ["new\n".to_owned(), "long\n".repeat(100_000)] {
             std::fs::write(&path, &content).expect("write");
@@ -242,6 +245,7 @@ mod tests {
                 bytes: 1,
                 modified_ns: 0,
                 inode: 0,
+                partial: false,
             };
             state(file, None)
         };

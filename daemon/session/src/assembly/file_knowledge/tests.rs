@@ -84,6 +84,7 @@ fn file(path: &str) -> KnownFile {
         bytes: 1,
         modified_ns: 2,
         inode: 3,
+        partial: false,
     }
 }
 

@@ -82,6 +82,7 @@ mod tests {
                 bytes: 1,
                 modified_ns: 0,
                 inode: 0,
+                partial: false,
             }],
             ..Outcome::with_status(CallStatus::Ok, "text")
         };

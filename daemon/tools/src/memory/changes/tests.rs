@@ -398,3 +398,60 @@ async fn files_that_a_prompt_brought_are_shown_with_their_changes() {
     meddle(&scene, "brought", "new\n");
     assert!(told(&scene).is_some_and(|text| text.contains("-old\n+new")));
 }
+
+/// A file that the model knows only in part, as a long instruction file.
+fn known_in_part(scene: &Scene, name: &str) -> contract::KnownState {
+    let path = scene.put(name, TEN);
+    let workspace = scene.memory.workspace();
+    let at = workspace.resolve(path.to_str().unwrap(), workspace::Access::Read);
+    let stamp = workspace.read(&at.unwrap()).unwrap().stamp;
+    contract::KnownState {
+        file: proto::record::KnownFile {
+            partial: true,
+            ..stamp.known_file(&path).unwrap()
+        },
+        left: None,
+        reported: None,
+        content: None,
+    }
+}
+
+#[tokio::test]
+async fn change_of_a_file_that_is_known_in_part_is_told_without_its_text() {
+    let scene = Scene::new();
+    scene.memory.note_known_files(&[known_in_part(&scene, "a")]);
+    scene.memory.read_missing_contents();
+    assert_eq!(told(&scene), None);
+    meddle(&scene, "a", &TEN.replace("6\n", "six\n"));
+    assert_eq!(told(&scene).as_deref(), Some("`a` changed"));
+    assert_eq!(told(&scene), None);
+}
+
+#[tokio::test]
+async fn file_that_is_known_in_part_must_be_read_before_it_is_edited() {
+    let scene = Scene::new();
+    scene.memory.note_known_files(&[known_in_part(&scene, "a")]);
+    let edit = json!({"path": "a", "old_string": "6", "new_string": "six"});
+    let text = scene.fails("edit_file", edit.clone()).await;
+    assert!(text.contains("was not read in this session"), "{text}");
+    read(&scene, "a").await;
+    scene.ok("edit_file", edit).await;
+}
+
+#[tokio::test]
+async fn what_was_told_before_an_eviction_is_not_told_again_and_logged_content_stays() {
+    let (old, new) = (Scene::new(), Scene::new());
+    let mut known = known_in_part(&old, "a");
+    known.file.partial = false;
+    known.content = Some(TEN.as_bytes().into());
+    for scene in [&old, &new] {
+        scene.memory.note_known_files(std::slice::from_ref(&known));
+    }
+    meddle(&old, "a", &TEN.replace("6\n", "six\n"));
+    assert!(told(&old).is_some_and(|text| text.contains("+six")));
+    new.memory.restore(old.memory.snapshot().unwrap());
+    assert_eq!(told(&new), None);
+    meddle(&old, "a", &TEN.replace("6\n", "sechs\n"));
+    let note = told(&new).unwrap();
+    assert!(note.contains("+sechs"), "{note}");
+}
