@@ -1,6 +1,7 @@
 //! What the model knows of files, as a log says it: a fold, for the memory of the next life.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use contract::KnownState;
 use proto::record::{
@@ -9,13 +10,15 @@ use proto::record::{
 };
 use proto::{Body, CallId, PromptId, Record, Seq};
 
+use crate::context::instruction_blocks::InstructionBlocks;
+
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Knowledge {
     /// By calls that have ended and whose results the model has not got: it may never get them.
     ended: HashMap<CallId, EndedCall>,
     /// By prompts that wait.
-    referenced: HashMap<PromptId, Vec<KnownFile>>,
+    referenced: HashMap<PromptId, Vec<(KnownFile, Content)>>,
     /// By path.
     files: HashMap<String, Entry>,
     /// What calls have left at paths since.
@@ -24,11 +27,15 @@ pub struct Knowledge {
     reports: Vec<(Seq, ReportedFile)>,
 }
 
+/// What is in a file, where a record has it.
+type Content = Option<Arc<[u8]>>;
+
 #[derive(Debug)]
 struct Entry {
     /// The message by which the model knows it.
     seq: Seq,
     file: KnownFile,
+    content: Content,
 }
 
 /// What the model is told of files by the result of a call.
@@ -70,15 +77,15 @@ impl Knowledge {
             Body::User(message) => {
                 self.note_reports(record.seq, &message.reported);
                 let files = message.prompt_id.and_then(|id| self.referenced.remove(&id));
-                for file in files.unwrap_or_default() {
-                    self.insert(record.seq, file);
+                for (file, content) in files.unwrap_or_default() {
+                    self.insert(record.seq, file, content);
                 }
             }
             Body::Tool(message) => {
                 let ended = self.ended.remove(&message.call).unwrap_or_default();
                 self.note_reports(record.seq, &ended.reported);
                 for file in ended.known {
-                    self.insert(record.seq, file);
+                    self.insert(record.seq, file, None);
                 }
             }
             Body::SessionRewound(rewound) => self.note_rewound(record.seq, rewound),
@@ -117,12 +124,17 @@ impl Knowledge {
 
     /// Notes what a prompt that waits brings along.
     fn note_references(&mut self, prompt: PromptId, references: Option<&PromptReferences>) {
-        let files = references.map(|references| references.files.clone());
+        let files = references.map(|references| {
+            let blocks = InstructionBlocks::read(&references.text);
+            let files = references.files.iter();
+            let with_content = files.map(|file| (file.clone(), blocks.content_of(file)));
+            with_content.collect()
+        });
         self.referenced.insert(prompt, files.unwrap_or_default());
     }
 
-    fn insert(&mut self, seq: Seq, file: KnownFile) {
-        let entry = Entry { seq, file };
+    fn insert(&mut self, seq: Seq, file: KnownFile, content: Content) {
+        let entry = Entry { seq, file, content };
         self.files.insert(entry.file.path.clone(), entry);
     }
 
@@ -140,8 +152,8 @@ impl Knowledge {
         let mut files: Vec<_> = self.files.into_values().collect();
         files.retain(|entry| is_shown(entry.seq));
         files.sort_by(|a, b| (a.seq, &a.file.path).cmp(&(b.seq, &b.file.path)));
-        let of_messages = files.into_iter().map(|Entry { seq, file }| {
-            let (left, reported, content) = (None, None, None);
+        let of_messages = files.into_iter().map(|Entry { seq, file, content }| {
+            let (left, reported) = (None, None);
             let known = KnownState {
                 file,
                 left,

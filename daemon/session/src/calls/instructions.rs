@@ -11,7 +11,7 @@ use proto::record::PromptReferences;
 use workspace::Workspace;
 
 use crate::calls::references::with_block;
-use crate::context::system_prompt;
+use crate::context::instruction_blocks;
 
 /// Names of instruction files in a notice.
 const NAMED_MAX: usize = 5;
@@ -117,7 +117,7 @@ impl InstructionWatch {
         if new.0.is_empty() {
             return resolved;
         }
-        let blocks = new.0.iter().map(system_prompt::instruction_block);
+        let blocks = new.0.iter().map(instruction_blocks::block);
         let text: Vec<_> = std::iter::once(HEAD.to_owned()).chain(blocks).collect();
         let mut resolved = with_block(resolved, &text.join("\n"));
         if let Some(found) = &mut resolved.found {

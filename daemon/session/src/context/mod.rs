@@ -3,6 +3,7 @@
 
 pub(crate) mod first_message;
 pub(crate) mod forecast;
+pub(crate) mod instruction_blocks;
 pub(crate) mod known_files;
 pub(crate) mod prefix;
 pub(crate) mod prefix_parts;

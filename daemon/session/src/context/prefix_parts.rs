@@ -7,6 +7,7 @@ use proto::params::cache::{PrefixKind, PrefixOutput, PrefixPart};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::context::instruction_blocks;
 use crate::context::prefix::{self, FrozenPrefix};
 use crate::context::system_prompt;
 
@@ -111,7 +112,7 @@ fn blocks(text: &PrefixText) -> Vec<Block> {
     let files = text.instructions.iter().map(|file| Block {
         kind: PrefixKind::Instructions,
         name: file.name.clone(),
-        text: system_prompt::instruction_block(file),
+        text: instruction_blocks::block(file),
     });
     let memory = system_prompt::memory_block(text).map(|text| Block {
         kind: PrefixKind::Memory,

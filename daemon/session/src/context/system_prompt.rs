@@ -3,9 +3,10 @@
 
 use std::borrow::Cow;
 
-use contract::{Family, InstructionText, PrefixText, SkillText, ToolSet};
+use contract::{Family, PrefixText, SkillText, ToolSet};
 use proto::item::ToolKind;
 
+use crate::context::instruction_blocks;
 use crate::context::prefix::SYSTEM_PROMPT;
 
 /// Precedes the first instruction file.
@@ -41,7 +42,7 @@ pub fn render(text: &PrefixText) -> String {
     let mut parts = vec![text.system.clone()];
     if !text.instructions.is_empty() {
         parts.push(INSTRUCTIONS_HEAD.to_owned());
-        parts.extend(text.instructions.iter().map(instruction_block));
+        parts.extend(text.instructions.iter().map(instruction_blocks::block));
     }
     if !text.skills.is_empty() {
         parts.push(SKILLS_HEAD.to_owned());
@@ -57,17 +58,6 @@ pub fn render(text: &PrefixText) -> String {
 fn examples_block(text: &str) -> String {
     let text = text.trim_end().replace("</examples", "<\\/examples");
     format!("{EXAMPLES_HEAD}\n\n<examples>\n{text}\n</examples>")
-}
-
-/// An instruction file in its block. Its text cannot close the block.
-pub fn instruction_block(file: &InstructionText) -> String {
-    let name = file.name.replace(['"', '<', '>', '\n', '\r'], "_");
-    let text = file.text.trim_end();
-    let text = match text.contains("</instructions") {
-        true => Cow::from(text.replace("</instructions", "<\\/instructions")),
-        false => Cow::from(text),
-    };
-    format!("<instructions file=\"{name}\">\n{text}\n</instructions>")
 }
 
 /// The list of skills in its block, a line each. No skill can close the block.
@@ -117,7 +107,7 @@ pub fn for_tools<'a>(prompt: &'a str, tools: &ToolSet) -> Cow<'a, str> {
 mod tests {
     use std::sync::Arc;
 
-    use contract::{CallContext, Outcome, Preview, Tool, ToolSpec};
+    use contract::{CallContext, InstructionText, Outcome, Preview, Tool, ToolSpec};
     use futures::future::BoxFuture;
 
     use super::*;

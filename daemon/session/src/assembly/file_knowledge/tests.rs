@@ -238,3 +238,50 @@ fn rewind_counts_as_own_change_only_where_it_restored_what_is_shown() {
     // The conversation still shows what was there before.
     assert_eq!(rewound(RewoundResult::Restored, None), None);
 }
+
+#[test]
+fn new_instruction_file_of_a_prompt_is_known_with_its_content() {
+    use sha2::{Digest, Sha256};
+
+    let text = "Use tabs.\n";
+    let known = KnownFile {
+        sha256: hex::encode(Sha256::digest(text)),
+        bytes: text.len() as u64,
+        ..file("/p/AGENTS.md")
+    };
+    let block = format!(
+        "<instructions file=\"AGENTS.md\">\n{}\n</instructions>",
+        text.trim_end()
+    );
+    let prompt = serde_json::json!({
+        "prompt_id": "00000000-0000-4000-8000-000000000001",
+        "text": "Go on.",
+        "references": {"text": block, "files": [known, file("/p/other")]},
+        "by": "ann",
+    });
+    let mut log = Log::default();
+    log.add(Body::PromptQueued(
+        serde_json::from_value(prompt).expect("a prompt"),
+    ));
+    log.add(Body::User(UserMessage {
+        item: ItemId("m1.1".into()),
+        prompt_id: Some(
+            serde_json::from_value("00000000-0000-4000-8000-000000000001".into()).expect("an id"),
+        ),
+        text: String::new(),
+        context: None,
+        voice: Voice::Prompt,
+        from: None,
+        attached: Vec::new(),
+        reported: Vec::new(),
+    }));
+    let shown = log.knowledge.shown(&[(Seq(1), Seq(9))], Vec::new());
+    let contents: Vec<_> = shown
+        .iter()
+        .map(|known| (known.file.path.as_str(), known.content.as_deref()))
+        .collect();
+    assert_eq!(
+        contents,
+        [("/p/AGENTS.md", Some(text.as_bytes())), ("/p/other", None)]
+    );
+}
