@@ -165,7 +165,7 @@ fn written_out(log: &Log, format: ExportFormat) -> Result<String, Failure> {
                     }
                 },
             )?;
-            whole(&scan)?;
+            whole(log, &scan)?;
             Ok(markdown::render(&facts, &records))
         }
         ExportFormat::Jsonl => {
@@ -187,7 +187,7 @@ fn written_out(log: &Log, format: ExportFormat) -> Result<String, Failure> {
                 text.push_str(&event);
                 text.push('\n');
             })?;
-            whole(&scan)?;
+            whole(log, &scan)?;
             Ok(text)
         }
     }
@@ -197,11 +197,13 @@ fn written_out(log: &Log, format: ExportFormat) -> Result<String, Failure> {
 ///
 /// # Errors
 /// The log is damaged.
-fn whole(scan: &LogScan) -> Result<(), Failure> {
+fn whole(log: &Log, scan: &LogScan) -> Result<(), Failure> {
     // Records at the end that nobody was promised may be cut, but never the first one.
     let is_damaged = scan.damaged() || scan.last == Seq(0);
-    let Some(why) = scan.invalid.as_ref().filter(|_| is_damaged) else {
-        return Ok(());
+    let why = match &scan.invalid {
+        Some(why) if is_damaged || log.lacks_records(scan.last) => why,
+        None if log.lacks_records(scan.last) => "it ends there",
+        Some(_) | None => return Ok(()),
     };
     Err(Failure::new(
         ErrorName::Storage,

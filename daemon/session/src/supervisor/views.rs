@@ -165,6 +165,11 @@ pub(crate) struct Log {
 }
 
 impl Log {
+    /// Whether records that are on disk as far as the loaded session knows come after this one, the last that was read.
+    pub(crate) fn lacks_records(&self, last: Seq) -> bool {
+        self.upto != Seq(u64::MAX) && last < self.upto
+    }
+
     /// Reads the records of the kinds that are wanted, in order, to the first line that is damaged. Blocks.
     pub(crate) fn read(
         &self,

@@ -336,6 +336,40 @@ async fn an_export_comes_in_pieces_that_fit_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn loaded_session_whose_last_line_is_damaged_or_gone_is_not_exported() {
+    let world = World::new(TALK);
+    let session = world.begin("say it").await;
+    let id = world.supervisor.find(&session).await.unwrap().id();
+    let log = world.home.session_dir(id).join("log.jsonl");
+    let whole = std::fs::read(&log).unwrap();
+    let mut damaged = whole.clone();
+    // In the middle of the last line.
+    let end = whole.len() - 1;
+    let start = whole[..end]
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .unwrap()
+        + 1;
+    damaged[(start + end) / 2] ^= 1;
+    for (bytes, why) in [(&damaged[..], ""), (&whole[..start], "it ends there")] {
+        std::fs::write(&log, bytes).unwrap();
+        for format in [ExportFormat::Markdown, ExportFormat::Jsonl] {
+            let params = ExportParams {
+                session: session.clone(),
+                format,
+                offset: 0,
+            };
+            let failure = world.supervisor.export(&params).await.unwrap_err();
+            let text = &failure.message;
+            assert!(
+                text.contains("is damaged after record") && text.contains(why),
+                "{text}"
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn logged_requests_are_counted_once_even_after_a_catalog_rebuild() {
     let world = World::new(TALK);
     let session = world.begin("mark it").await;
