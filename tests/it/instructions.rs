@@ -1,7 +1,10 @@
 //! Instruction files of users and projects: in the prefix of a session, frozen, listed, and compared with the disk.
 
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
 use serde_json::json;
-use testkit::model::{Answer, Model, Request};
+use testkit::model::{Answer, Model, Request, Script};
 use tests::House;
 
 use crate::scripted::{house, run};
@@ -630,5 +633,78 @@ fn prompt_without_a_session_is_that_of_a_new_one_also_with_chosen_tools() {
             ahead["sha256"], own["sha256"],
             "{enabled}: {ahead:#} {own:#}"
         );
+    }
+}
+
+#[test]
+fn change_of_a_long_instruction_file_is_told_without_its_text() {
+    let answers = ["One.", "Two.", "Three.", "Four."];
+    let (model, house) = answering(answers.map(Answer::text));
+    let long = |rule: &str| format!("{rule}\n{}", "Be brief.\n".repeat(5_000));
+    let put = |rule: &str| {
+        std::fs::write(house.project().join("AGENTS.md"), long(rule)).expect("file");
+    };
+    put("Use tabs.");
+    let session = run(&house, &[], "One.").expect(0, "completed").pid();
+    put("Use blanks.");
+    run(&house, &["-s", &session], "Two.").expect(0, "completed");
+    house.stop_daemon();
+    house.daemon();
+    run(&house, &["-s", &session], "Three.").expect(0, "completed");
+    put("Use nothing.");
+    run(&house, &["-s", &session], "Four.").expect(0, "completed");
+    model.assert_prefix();
+    let requests = model.requests();
+    let last = |index: usize| prompts(&requests[index]).pop().expect("a prompt");
+    for told in [last(1), last(3)] {
+        assert!(told.contains("`AGENTS.md` changed"), "{told}");
+        assert!(!told.contains("+Use"), "{told}");
+    }
+    assert!(!last(2).contains("AGENTS.md"), "once: {}", last(2));
+}
+
+/// Has a tool's result tell of a change of the instructions, and is talkative then.
+fn changing(file: &Arc<OnceLock<PathBuf>>) -> Script {
+    let file = Arc::clone(file);
+    Script::by(move |request: &Request| match request.answered() {
+        0 => {
+            let file = file.get().expect("the place of the instructions");
+            std::fs::write(file, "Use blanks.\nBe brief.\n").expect("file");
+            Answer::call("glob", json!({"pattern": "*.none"}))
+        }
+        _ if request.last_text().contains("Write a summary") => Answer::text("It went on."),
+        number => Answer::text(format!("{number} {}", "words ".repeat(10_000))),
+    })
+}
+
+#[test]
+fn change_that_a_compaction_folds_is_told_again() {
+    for restart in [false, true] {
+        let file = Arc::new(OnceLock::new());
+        let model = Model::start(changing(&file));
+        let house = house(&model);
+        house.files("//- AGENTS.md\nUse tabs.\nBe brief.\n");
+        let place = house.project().join("AGENTS.md");
+        file.set(place).expect("set once");
+        let session = run(&house, &[], "One.").expect(0, "completed").pid();
+        for prompt in ["Two.", "Three.", "Four."] {
+            run(&house, &["-s", &session], prompt).expect(0, "completed");
+        }
+        let told = || {
+            let sent = model.requests().pop().expect("a request").body;
+            String::from_utf8_lossy(&sent)
+                .matches("+Use blanks.")
+                .count()
+        };
+        assert_eq!(told(), 1);
+        let _ = house.reasonix(&["compact", &session]).expect_code(0);
+        if restart {
+            house.stop_daemon();
+            house.daemon();
+        }
+        for prompt in ["Five.", "Six."] {
+            run(&house, &["-s", &session], prompt).expect(0, "completed");
+            assert_eq!(told(), 1, "{prompt} {restart}");
+        }
     }
 }

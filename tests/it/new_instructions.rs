@@ -153,3 +153,21 @@ fn change_that_a_rewind_has_hidden_is_reported_again() {
         assert!(!silent.contains("AGENTS.md"), "{silent}");
     }
 }
+
+#[test]
+fn new_file_that_changes_while_no_daemon_runs_is_told_with_its_change() {
+    let (model, house) = answering(3);
+    let session = run(&house, &[], "One.").expect(0, "completed").pid();
+    house.files("//- AGENTS.md\nUse tabs.\nBe brief.\n");
+    run(&house, &["-s", &session], "Two.").expect(0, "completed");
+    house.stop_daemon();
+    house.files("//- AGENTS.md\nUse blanks.\nBe brief.\n");
+    house.daemon();
+    run(&house, &["-s", &session], "Three.").expect(0, "completed");
+    let prompts = prompts(&model);
+    assert!(
+        prompts[2].contains("-Use tabs.\n+Use blanks."),
+        "{}",
+        prompts[2]
+    );
+}

@@ -63,6 +63,12 @@ pub trait ToolMemory: Any + Send + Sync {
         let _ = paths;
     }
 
+    /// The messages that reported changes of these files are folded: the model knows the files at these states, and what is
+    /// otherwise is reported again.
+    fn forget_reports(&self, files: &[KnownState]) {
+        let _ = files;
+    }
+
     /// Reads the contents that are missing of known files, as far as they are short and unchanged: later changes can be shown.
     fn read_missing_contents(&self) {}
 

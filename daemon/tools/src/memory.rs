@@ -300,6 +300,10 @@ impl ToolMemory for Memory {
         }
     }
 
+    fn forget_reports(&self, files: &[KnownState]) {
+        self.forget_folded_reports(files);
+    }
+
     fn read_missing_contents(&self) {
         self.read_missing_contents();
     }

@@ -90,6 +90,8 @@ impl Actor {
             let workspace = &self.calls.call_environment().workspace;
             workspace.add_root(PathBuf::from(dir));
         }
+        let instructions = &self.calls.call_environment().instructions;
+        instructions.note_record(record);
         self.charge(record);
         self.keep_research_state(record);
         self.notify(&record.body);

@@ -117,6 +117,17 @@ impl Knowledge {
         }
     }
 
+    /// These changes were reported by messages that are folded: of instruction files they are to be reported again.
+    pub fn forget_reports(&mut self, folded: &[String], in_prefix: impl Fn(&str) -> bool) {
+        let files = &self.files;
+        // Only new instruction files are known with their content.
+        let is_new = |path: &str| files.get(path).is_some_and(|entry| entry.content.is_some());
+        self.reports.retain(|(_, file)| {
+            let is_folded = folded.contains(&file.path);
+            !is_folded || !(in_prefix(&file.path) || is_new(&file.path))
+        });
+    }
+
     fn note_reports(&mut self, seq: Seq, reported: &[ReportedFile]) {
         let reports = reported.iter().map(|file| (seq, file.clone()));
         self.reports.extend(reports);

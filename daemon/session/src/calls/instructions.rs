@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use contract::{InstructionText, PrefixText, ToolMemory};
 use knowledge::{ResolvedReferences, find_instructions};
+use proto::Record;
 use proto::item::{Attachment, AttachmentKind};
 use proto::record::PromptReferences;
+use proto::reset::CacheReset;
 use workspace::Workspace;
 
 use crate::calls::references::with_block;
+use crate::context::change_reports::ChangeReports;
 use crate::context::instruction_blocks;
 
 /// Names of instruction files in a notice.
@@ -36,6 +39,8 @@ pub struct InstructionWatch {
     pub trusted: bool,
     /// Those that each prompt has brought since the session was loaded. What the memory knows outlives that.
     pub told: Mutex<Vec<NewInstructions>>,
+    /// The messages that have told of changes.
+    pub reports: Mutex<ChangeReports>,
 }
 
 /// Instruction files that a prompt brings.
@@ -85,9 +90,33 @@ impl InstructionWatch {
         self.forget(|_| true);
     }
 
-    /// A compaction has taken long messages away: what they brought comes again.
-    pub fn after_compaction(&self) {
+    /// A compaction has taken messages away. What long ones brought comes again, and so do changes that folded messages told
+    /// of: the prefix has the old text.
+    pub fn after_compaction(&self, prefix: &PrefixText, reset: &CacheReset) {
         self.forget(|told| told.bytes() > FOLDED_BYTES_MIN);
+        let folded = self.reports().take_folded(reset);
+        let told = self.told();
+        let new = told.iter().flat_map(|told| &told.0);
+        let known = prefix.instructions.iter().chain(new);
+        let known = known.filter_map(InstructionText::known);
+        let known: Vec<_> = known
+            .filter(|known| folded.contains(&known.file.path))
+            .collect();
+        self.memory.forget_reports(&known);
+    }
+
+    /// The session was read from its log, which has these reports.
+    pub fn set_reports(&self, reports: ChangeReports) {
+        *self.reports() = reports;
+    }
+
+    /// A record is made.
+    pub fn note_record(&self, record: &Record) {
+        self.reports().apply(record);
+    }
+
+    fn reports(&self) -> MutexGuard<'_, ChangeReports> {
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn forget(&self, is_gone: impl Fn(&NewInstructions) -> bool) {

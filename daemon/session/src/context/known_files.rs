@@ -4,10 +4,11 @@ use std::path::Path;
 
 use contract::KnownState;
 use proto::record::SessionRewound;
-use proto::{ErrorName, Failure, Record, Seq};
+use proto::{Body, ErrorName, Failure, Record, Seq};
 use store::format::RawRecord;
 
 use crate::assembly::file_knowledge::Knowledge;
+use crate::context::change_reports::ChangeReports;
 use crate::context::prefix::{FrozenPrefix, known_files};
 use crate::journal::elements;
 
@@ -17,6 +18,8 @@ pub struct KnownFilesFold {
     /// As the newest reset left it. `None`: there is no first record yet.
     pub prefix: Option<FrozenPrefix>,
     messages: Knowledge,
+    /// The messages that have told of changes.
+    pub reports: ChangeReports,
     last: Seq,
 }
 
@@ -78,6 +81,15 @@ impl KnownFilesFold {
     /// Takes the record of the last line in.
     pub fn apply(&mut self, record: &Record) {
         self.messages.apply(record);
+        self.reports.apply(record);
+        if let Body::CacheReset(reset) = &record.body {
+            let folded = self.reports.take_folded(reset);
+            let of_prefix = self.prefix.as_ref().map(FrozenPrefix::known_files);
+            let of_prefix = of_prefix.unwrap_or_default();
+            self.messages.forget_reports(&folded, |path| {
+                of_prefix.iter().any(|known| known.file.path == path)
+            });
+        }
     }
 
     /// The files that the model knows, the oldest first, where the messages of these runs of records are shown.

@@ -1,6 +1,7 @@
 //! What the model sees before the conversation, and how that changes. Owns the text of the prefix, and what a cache reset
 //! in progress has made ready.
 
+pub(crate) mod change_reports;
 pub(crate) mod first_message;
 pub(crate) mod forecast;
 pub(crate) mod instruction_blocks;

@@ -110,6 +110,10 @@ pub fn build(
     let route = ModelRoute::new(&setup.profile.model, log.prefix.prefix);
     let (known, happened) = (&log.known, &to.happened);
     let calls = calls(services, &created, setup, workspace, env, known, happened);
+    calls
+        .call_environment()
+        .instructions
+        .set_reports(log.reports);
     let activity = Arc::new(Activity::default());
     let shared = Shared {
         id: created.session,
@@ -304,6 +308,7 @@ fn call_environment(
             memory: Arc::clone(&memory),
             trusted: setup.trusted,
             told: Mutex::default(),
+            reports: Mutex::default(),
         }),
         recall: (setup.memory.enabled && setup.memory.recall)
             .then(|| memory::facts(services, Path::new(&created.root))),

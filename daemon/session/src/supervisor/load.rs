@@ -17,6 +17,7 @@ use turn::{Facts, RecoverPolicy};
 use crate::actor::handle::SessionHandle;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::setup::Assembly;
+use crate::context::change_reports::ChangeReports;
 use crate::context::known_files::KnownFilesFold;
 use crate::context::prefix::{FrozenPrefix, SharedTexts};
 use crate::journal::catalog_feed::CatalogFeed;
@@ -71,6 +72,8 @@ pub struct SessionLog {
     pub missed: Option<AwaySummary>,
     /// The files that the model knows, the oldest first.
     pub known: Vec<KnownState>,
+    /// The messages that have told it of changed files.
+    pub reports: ChangeReports,
 }
 
 impl SessionLog {
@@ -88,6 +91,7 @@ impl SessionLog {
             elements: Vec::new(),
             missed: None,
             known,
+            reports: ChangeReports::default(),
         }
     }
 }
@@ -135,6 +139,7 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
         elements: fold.elements,
         missed: fold.missed,
         known,
+        reports: fold.known.reports,
     })
 }
 

@@ -118,6 +118,20 @@ impl Memory {
             }
         }
     }
+
+    /// Has changes of these files reported again: as a diff where the model knows the file at this very state.
+    pub(super) fn forget_folded_reports(&self, files: &[KnownState]) {
+        let mut kept = self.kept();
+        for known in files {
+            let Some(before) = kept.read.get_mut(Path::new(&known.file.path)) else {
+                continue;
+            };
+            let is_at = |stamp: FileStamp| before.stamp.same_content(&stamp);
+            let content = known.content.clone();
+            before.content = content.filter(|_| stamp(&known.file).is_some_and(is_at));
+            before.reported = ReportedState::Stamp;
+        }
+    }
 }
 
 #[cfg(test)]

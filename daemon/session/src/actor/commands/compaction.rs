@@ -135,10 +135,8 @@ impl Actor {
             self.requests.set_route(route);
         }
         if reset.base.is_some() {
-            self.calls
-                .call_environment()
-                .instructions
-                .after_compaction();
+            let instructions = &self.calls.call_environment().instructions;
+            instructions.after_compaction(&self.resets.text(), reset);
         }
         self.resets.take_own()
     }

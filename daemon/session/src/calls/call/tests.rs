@@ -201,6 +201,7 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
             memory: Arc::new(()),
             trusted: true,
             told: std::sync::Mutex::default(),
+            reports: std::sync::Mutex::default(),
         }),
         user_commands: home.join("commands"),
         skills: Arc::new(crate::calls::skills::SessionSkills {
