@@ -34,4 +34,13 @@ impl Budget {
             }
         }
     }
+
+    /// Takes steps, as a result.
+    pub(crate) fn spend(&mut self, steps: u64) -> Result<(), Exhausted> {
+        if self.take(steps) {
+            Ok(())
+        } else {
+            Err(Exhausted)
+        }
+    }
 }

@@ -5,6 +5,7 @@
 
 mod allowing;
 mod guarded;
+mod names;
 mod over_paths;
 mod tightening;
 

@@ -52,6 +52,7 @@ from_toml! {
         pub never: Names,
         pub writers: Names,
         pub harmless: Names,
+        pub unvalued: Names,
         pub file_workers: Names,
         pub whole_names: Names,
         pub shells: Names,

@@ -39,6 +39,7 @@ mod redirections;
 mod sandboxed;
 mod scripts;
 mod skills;
+mod spellings;
 mod transfers;
 
 const ROOT: &str = "/home/someone/project";

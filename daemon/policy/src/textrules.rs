@@ -181,6 +181,13 @@ impl TextRules {
         }
     }
 
+    /// Whether a rule has a `*` before other text, so that it may match any word of a line.
+    pub(crate) fn looks_into_lines(&self) -> bool {
+        self.patterns
+            .iter()
+            .any(|(pattern, _)| !pattern.pieces.is_empty())
+    }
+
     /// Whether a rule may match a command of this program, whatever its other words are.
     pub(crate) fn speaks_of(&self, program: &str, budget: &mut Budget) -> bool {
         if self.is_empty() {

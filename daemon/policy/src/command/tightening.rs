@@ -3,21 +3,17 @@
 use contract::Basis;
 use proto::record::Verdict;
 
-use super::{CommandForms, quoted};
+use super::names::{CommandName, OPTIONS_MAX, options_before};
+use super::{CommandForms, quoted, target};
 use crate::budget::Budget;
+use crate::call::Access;
 use crate::decide::{Finding, JudgeContext};
 use crate::git;
 use crate::programs;
 use crate::ruleset::TighteningRules;
 use crate::shell::{self, Doubt, Part, Word};
 use crate::started;
-use crate::tables::tables;
 use crate::textrules::{Anchor, RuleMatch};
-
-/// Maximum options before a subcommand to skip.
-const OPTIONS_MAX: usize = 32;
-/// Maximum words of a command in which options between subcommands are skipped.
-const SKIPPED_MAX: usize = 64;
 
 impl CommandForms<'_> {
     /// Applies rules to the line as text, and to the text in it that is not understood.
@@ -44,7 +40,7 @@ impl CommandForms<'_> {
     pub(super) fn tightened(&self, case: &mut JudgeContext<'_>, part: &Part) -> Vec<Finding> {
         let rules = case.rules;
         let mut findings = Vec::new();
-        if part.words.is_empty() {
+        if part.words.is_empty() && part.redirections.is_empty() {
             return findings;
         }
         // Awk, sed and make run lines that no rule is tried against.
@@ -55,24 +51,33 @@ impl CommandForms<'_> {
         for (list, verdict) in [(&rules.deny, Verdict::Deny), (&rules.ask, Verdict::Ask)] {
             let found = forms.find(list, &mut case.budget);
             findings.extend(found.map(|found| finding(case, verdict, found)));
-            if let Some(word) = &forms.open
+            // Only a rule with a `*` before other text can be about the files of redirections.
+            let file = forms
+                .open_file
+                .as_ref()
+                .filter(|_| list.texts.looks_into_lines());
+            if let Some(word) = forms.open.as_ref().or(file)
                 && list.texts.speaks_of(forms.program, &mut case.budget)
             {
-                let (word, program) = (quoted(word), forms.program);
-                let reason = match verdict {
-                    Verdict::Deny => format!(
-                        "the value of {word} is only known at run time, and a deny rule names `{program}`"
-                    ),
-                    Verdict::Ask | Verdict::Allow => format!(
-                        "the value of {word} is only known at run time, and an ask rule names `{program}`"
-                    ),
-                };
-                let ask = Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason);
-                findings.push(ask.firm());
+                findings.push(unknown_word(word, forms.program, verdict));
             }
         }
         findings
     }
+}
+
+/// The finding about a word of unknown value, if a rule of this kind is about its program.
+fn unknown_word(word: &str, program: &str, verdict: Verdict) -> Finding {
+    let word = quoted(word);
+    let reason = match verdict {
+        Verdict::Deny => format!(
+            "the value of {word} is only known at run time, and a deny rule names `{program}`"
+        ),
+        Verdict::Ask | Verdict::Allow => format!(
+            "the value of {word} is only known at run time, and an ask rule names `{program}`"
+        ),
+    };
+    Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason).firm()
 }
 
 fn unchecked(doubt: Doubt) -> Finding {
@@ -134,45 +139,32 @@ fn find_rough(list: &TighteningRules, texts: &[String], budget: &mut Budget) -> 
 /// One command in all its spellings.
 struct Forms<'p> {
     program: &'p str,
-    words: Vec<&'p str>,
-    /// Each text, and whether it is certainly the same command.
-    texts: Vec<(String, bool)>,
-    /// The words of each text, if some of them may stand for others (patterns) or be skipped (options).
-    inserted: Vec<Vec<Word>>,
+    /// The command by all its names, with and without the options before its subcommand.
+    names: Vec<CommandName<'p>>,
+    /// Further texts that certainly are this command.
+    texts: Vec<String>,
     /// Texts that may contain further commands.
     rough: Vec<String>,
     /// A word whose value is unknown.
     open: Option<String>,
+    /// The name of a file, given to the shell, whose value is unknown.
+    open_file: Option<String>,
 }
 
 impl<'p> Forms<'p> {
     fn of(line: &CommandForms<'_>, part: &'p Part) -> Self {
-        let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
-        let mut texts = vec![(part.text(), true)];
-        let variants = variants(&part.words);
-        texts.extend(variants.iter().map(|(from, certain)| {
-            let words = without(&part.words, *from);
-            (shell::join(words.map(|word| word.text.as_str())), *certain)
-        }));
-        let program = words.first().map_or("", |program| programs::base(program));
-        let starts = std::iter::once(0).chain(variants.iter().map(|(from, _)| *from));
-        let inserted =
-            starts.map(|from| with_short_subcommand(program, without(&part.words, from)));
-        let may_differ = |words: &Vec<Word>| {
-            let is_option = |word: &Word| word.text.starts_with('-');
-            words.iter().any(|word| word.glob)
-                || words.len() <= SKIPPED_MAX && words.iter().skip(2).any(is_option)
-        };
-        let inserted = inserted.filter(may_differ).collect();
-        texts.extend(other_names(program, &words));
+        let program = part.words.first();
+        let program = program.map_or("", |program| programs::base(&program.text));
+        let mut names = CommandName::all(&part.words);
+        names.extend(CommandName::with_files(part));
         let rough = if programs::holds_commands(&part.words) {
             let raw = line
                 .command
                 .get(part.span.start..part.span.end)
                 .unwrap_or_default();
             let mut rough = shell::readings(raw);
-            for (text, _) in &texts {
-                rough.extend(shell::readings(text));
+            for name in &names {
+                rough.extend(shell::readings(&name.text()));
             }
             rough.dedup();
             without_globals(rough)
@@ -180,44 +172,70 @@ impl<'p> Forms<'p> {
             Vec::new()
         };
         // The body of a loop may have changed the loop's variable.
-        let open = part
-            .words
-            .iter()
-            .find(|word| word.value != shell::Value::Known);
+        let unknown = |word: &&Word| word.value != shell::Value::Known;
+        let open = part.words.iter().find(unknown);
+        let open_file = files_of(part).map(|(word, _)| word).find(unknown);
         let many = options_before(&part.words) > OPTIONS_MAX;
         Self {
             program,
             open: open
                 .map(|word| word.text.clone())
                 .or_else(|| many.then(|| "…".to_owned())),
-            words,
-            texts,
-            inserted,
+            open_file: open_file.map(|word| word.text.clone()),
+            texts: with_redirections(part).into_iter().collect(),
+            names,
             rough,
         }
     }
 
     fn find(&self, list: &TighteningRules, budget: &mut Budget) -> Option<RuleMatch> {
         let mut found = None;
-        for (text, certain) in &self.texts {
+        let texts = self.texts.iter().map(|text| (text.clone(), true));
+        let names = self.names.iter().map(|name| (name.text(), name.certain));
+        for (text, certain) in texts.chain(names) {
             found = first_of(found, || {
-                let found = list.texts.find(text, Anchor::Start, budget);
-                found.map(|found| match found {
-                    RuleMatch::Rule(index) if !certain => RuleMatch::Maybe(index),
-                    found => found,
-                })
+                let found = list.texts.find(&text, Anchor::Start, budget);
+                if_certain(found, certain)
             });
         }
-        found = first_of(found, || {
-            list.texts.find_spelling(&self.words, true, budget)
-        });
-        for words in &self.inserted {
+        // The order of options does not matter here, so those before a subcommand need not be left out.
+        for name in self.names.iter().filter(|name| name.is_whole) {
             found = first_of(found, || {
-                list.texts.find_inserted(words, self.program, budget)
+                let found = list.texts.find_spelling(&name.words(), true, budget);
+                if_certain(found, name.certain)
             });
+        }
+        for name in self.names.iter().filter(|name| name.may_differ()) {
+            found = first_of(found, || name.find_inserted(list, budget));
         }
         first_of(found, || find_rough(list, &self.rough, budget))
     }
+}
+
+fn if_certain(found: Option<RuleMatch>, certain: bool) -> Option<RuleMatch> {
+    match found {
+        Some(RuleMatch::Rule(index)) if !certain => Some(RuleMatch::Maybe(index)),
+        found => found,
+    }
+}
+
+/// The files that the shell opens for a part.
+fn files_of(part: &Part) -> impl Iterator<Item = (&Word, Access)> {
+    part.redirections.iter().filter_map(target)
+}
+
+/// A part with the files that the shell opens for it, without quotes: `cat < a`.
+fn with_redirections(part: &Part) -> Option<String> {
+    let mut words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
+    let own = words.len();
+    for (word, access) in files_of(part) {
+        words.push(match access {
+            Access::Read => "<",
+            Access::Edit => ">",
+        });
+        words.push(&word.text);
+    }
+    (words.len() > own).then(|| shell::join(words.into_iter()))
 }
 
 /// Adds each text again without the global options of `git`, if it has any.
@@ -246,89 +264,4 @@ fn without_globals(mut texts: Vec<String>) -> Vec<String> {
     }
     texts.append(&mut more);
     texts
-}
-
-fn options_before(words: &[Word]) -> usize {
-    words
-        .iter()
-        .skip(1)
-        .take_while(|word| word.text.starts_with(['-', '+']))
-        .count()
-}
-
-/// The command by other names of its program or subcommand: `git-push` is `git push`, `pip3` may be `pip`, and
-/// `docker container run` is `docker run`.
-fn other_names(program: &str, words: &[&str]) -> Vec<(String, bool)> {
-    let Some((_, rest)) = words.split_first() else {
-        return Vec::new();
-    };
-    let joined = |first: &[&str], rest: &[&str]| {
-        let words = first.iter().chain(rest).copied();
-        (shell::join(words), false)
-    };
-    let mut found = Vec::new();
-    if let Some(subcommand) = program.strip_prefix("git-") {
-        found.push(joined(&["git", subcommand], rest));
-    }
-    let plain = programs::unversioned(program);
-    if plain != program && !plain.is_empty() {
-        found.push(joined(&[plain], rest));
-    }
-    let is_client = matches!(program, "docker" | "nerdctl" | "podman");
-    if let Some(("builder" | "buildx" | "container" | "image" | "system", rest)) =
-        rest.split_first().map(|(kind, rest)| (*kind, rest))
-        && is_client
-    {
-        found.push(joined(&[program], rest));
-    }
-    found
-}
-
-/// The words, with a pattern for a subcommand that may be short for others: `npm pub` is `npm pub*`.
-fn with_short_subcommand<'w>(program: &str, words: impl Iterator<Item = &'w Word>) -> Vec<Word> {
-    let mut words: Vec<Word> = words.cloned().collect();
-    let is_short = tables().shortened_subcommands.contains_key(program);
-    if let Some(subcommand) = words.get_mut(1).filter(|word| is_short && word.is_known())
-        && !subcommand.text.starts_with('-')
-    {
-        subcommand.text.push('*');
-        subcommand.glob = true;
-    }
-    words
-}
-
-/// The program, and its words without the first `from` ones.
-fn without(words: &[Word], from: usize) -> impl Iterator<Item = &Word> {
-    let rest = words.iter().skip(1 + from);
-    words.iter().take(1).chain(rest)
-}
-
-/// How many words after the program to leave out, to get the command without the options before its subcommand. `true`:
-/// certainly the same command; `false`: only if a removed word was an option's value.
-fn variants(words: &[Word]) -> Vec<(usize, bool)> {
-    let Some((program, rest)) = words.split_first() else {
-        return Vec::new();
-    };
-    if programs::base(&program.text) == "git" {
-        let from = git::globals(words) - 1;
-        return if from == 0 {
-            Vec::new()
-        } else {
-            vec![(from, true)]
-        };
-    }
-    let mut found = Vec::new();
-    let mut certain = true;
-    let mut after_option = false;
-    for (index, word) in rest.iter().enumerate().take(OPTIONS_MAX) {
-        let text = word.text.as_str();
-        let is_option = text.starts_with(['-', '+']);
-        if !is_option && !after_option {
-            break;
-        }
-        certain &= is_option;
-        after_option = is_option && !text.contains('=');
-        found.push((index + 1, certain));
-    }
-    found
 }

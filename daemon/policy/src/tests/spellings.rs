@@ -1,0 +1,117 @@
+//! Deny rules, and spellings of a command that are easy to overlook.
+
+use super::*;
+
+#[test]
+fn file_named_like_an_option_may_replace_a_star_at_the_start() {
+    check(
+        "allow Bash / deny Bash(rm -rf*) / deny Bash(sort -o*) / deny Bash(git push --force*) / deny Bash(curl --output:*)",
+        "ask   | rm *
+         ask   | rm *f
+         ask   | rm a *
+         ask   | rm -f *
+         ask   | rm -r *
+         ask   | rm **
+         ask   | sudo rm *
+         ask   | sh -c 'rm *'
+         ask   | find . -exec sh -c 'rm *' x
+         ask   | sort *.txt
+         ask   | sort */x
+         ask   | git push *
+         ask   | git * push
+         ask   | curl *
+         allow | rm ./*
+         allow | rm -- *
+         allow | rm '*'
+         allow | rm a*
+         allow | rm *.o
+         allow | rm */x
+         allow | rm -f build/*
+         allow | sort ./*.txt
+         allow | sort -- *.txt
+         allow | git add *
+         allow | git add *.rs
+         allow | ls *
+         deny  | rm -rf *
+         deny  | rm -r -f -- *",
+    );
+    let yolo = scene("deny Bash(rm -rf*)").approval_mode(ApprovalMode::Yolo);
+    assert_eq!(yolo.bash("rm *").verdict, Verdict::Ask);
+    check("allow Bash / deny Bash(rm x)", "allow | rm *.o");
+    check("allow Bash / deny Bash(rm -rf /)", "allow | rm *");
+}
+
+#[test]
+fn options_between_subcommands_are_skipped_in_a_command_of_any_length() {
+    let many = " x".repeat(100);
+    let scene = scene("allow Bash / deny Bash(gh pr merge:*)");
+    for line in [
+        format!("gh pr -R a/b merge 1{many}"),
+        format!("gh pr --repo=a/b merge 1{many}"),
+        format!("gh pr {} merge 1", "--x ".repeat(100)),
+        format!("gh pr {} merge 1", "-R a/b ".repeat(100)),
+        format!("gh -R a/b pr -R a/b merge{many}"),
+    ] {
+        assert_eq!(scene.bash(&line).verdict, Verdict::Ask, "{line}");
+    }
+    for line in [
+        format!("gh pr -R a/b list{many}"),
+        format!("gh pr view merge -R a/b{many}"),
+    ] {
+        assert_eq!(scene.bash(&line).verdict, Verdict::Allow, "{line}");
+    }
+}
+
+#[test]
+fn file_of_a_redirection_counts_in_every_spelling() {
+    check(
+        "allow Bash / deny Bash(*secret*)",
+        r#"deny  | cat < secret
+           deny  | cat < se"cr"et
+           deny  | cat < s\ecret
+           deny  | cat < $'s\x65cret'
+           deny  | echo a > s"e"cret
+           deny  | { cat; } < se"cr"et
+           ask   | cat < s?cret
+           ask   | cat < s[e]cret
+           ask   | cat 0< dir/se?ret
+           ask   | echo a >> s?cret
+           ask   | { cat; } < s?cret
+           ask   | sh -c 'cat < s?cret'
+           ask   | cat < $f
+           ask   | cat < "$f"
+           allow | cat < other
+           allow | cat < o?her
+           allow | make > *.log
+           allow | echo a 2>&1"#,
+    );
+    check(
+        "allow Bash / deny Bash(git push:*) / deny Bash(rm -rf*)",
+        "allow | git log > $f\n allow | git log < p?sh\n allow | rm a > x",
+    );
+}
+
+#[test]
+fn other_name_of_a_program_holds_with_options_too() {
+    check(
+        "allow Bash / deny Bash(pip install:*) / deny Bash(docker run:*) / deny Bash(docker push:*)",
+        "deny  | pip --quiet install x
+         deny  | pip -q -v install x
+         ask   | pip --log x install y
+         ask   | pip3 -q install x
+         ask   | pip3 --log x install y
+         ask   | pip3.11 --quiet install x
+         deny  | python3 -m pip install x
+         ask   | python3 -m pip -q install x
+         ask   | pip3 instal[l] x
+         deny  | docker -H x container run y
+         deny  | docker --debug container run y
+         ask   | docker -H x container --x run y
+         ask   | docker container --x run y
+         ask   | docker --context x image push y
+         allow | pip3 -q list
+         allow | docker -H x container ls
+         allow | python3 -m pip list
+         allow | docker -H x ps",
+    );
+}
