@@ -7,6 +7,7 @@ use super::launchers::{LaunchForm, row};
 use super::parse::Reader;
 use super::shells;
 use super::types::{Doubt, NestingStep, Part, Span, Value, Word};
+use crate::git;
 use crate::tables::tables;
 
 /// The index of the program that a subcommand launches, if only `--` is between them.
@@ -76,6 +77,7 @@ fn inner(part: &Part) -> Vec<Launched> {
     match program {
         "find" | "gfind" => return found_by_find(words),
         "fd" | "fdfind" => return found_by_fd(words),
+        "git" => return run_by_git(words),
         "command" if asks_only(words) => return Vec::new(),
         "env" | "genv" if split_string(words).is_some() => {
             let at = split_string(words).unwrap_or(1);
@@ -202,6 +204,45 @@ fn found_by_fd(words: &[Word]) -> Vec<Launched> {
         .map(given)
         .collect();
     vec![Launched::Words(words)]
+}
+
+/// `git grep -O'less -R'`: the line that opens the files found. Without a value, a setting names it.
+fn run_by_git(words: &[Word]) -> Vec<Launched> {
+    let (_, rest) = words.split_at(git::globals(words).min(words.len()));
+    let Some((subcommand, rest)) = rest.split_first() else {
+        return Vec::new();
+    };
+    if subcommand.text != "grep" {
+        return Vec::new();
+    }
+    let options = rest.iter().take_while(|word| word.text != "--");
+    let mut found = Vec::new();
+    for (word, pager) in options.filter_map(|word| Some((word, pager(&word.text)?))) {
+        let known = word.is_known() && !word.glob;
+        if !known || !pager.is_empty() {
+            found.push(Launched::Line {
+                text: known.then(|| pager.to_owned()),
+                span: word.span,
+                posix: true,
+            });
+        }
+        // It gets the names of files as further words.
+        found.push(Launched::Doubt(Doubt::Launcher));
+    }
+    found
+}
+
+/// The pager in an option of `git grep`, if it is that option.
+fn pager(option: &str) -> Option<&str> {
+    if let Some(long) = option.strip_prefix("--") {
+        let (name, value) = long.split_once('=').unwrap_or((long, ""));
+        return (name.starts_with("op") && "open-files-in-pager".starts_with(name))
+            .then_some(value);
+    }
+    let letters = option.strip_prefix('-')?;
+    // The rest of a cluster after these is their value.
+    let at = letters.find(['O', 'A', 'B', 'C', 'e', 'f', 'm'])?;
+    letters[at..].strip_prefix('O')
 }
 
 /// The placeholder that `xargs` replaces by its input: `-I SIGN`, `--replace=SIGN`.

@@ -92,6 +92,33 @@ fn file_of_a_redirection_counts_in_every_spelling() {
 }
 
 #[test]
+fn pager_of_git_grep_is_a_program() {
+    check(
+        "allow Bash / deny Bash(rm:*)",
+        "deny  | git grep -O'rm -rf x' y
+         deny  | git grep -Orm y
+         deny  | git grep -nOrm y
+         deny  | git grep '-O sh -c \"rm x\"' y
+         deny  | git --no-pager grep -Orm y
+         deny  | git grep --open-files-in-pager=rm y
+         deny  | git grep --open='r\"m\" -rf x' y
+         deny  | git grep y -Orm
+         deny  | git -C x grep -Orm y
+         ask   | git grep -O y
+         ask   | git grep -Oless y
+         ask   | git grep -O'$X' y
+         allow | git grep -eFOO y
+         allow | git grep -n y
+         allow | git grep --only-matching y
+         allow | git grep y -- -Orm",
+    );
+    check(
+        "",
+        "ask | git grep -Oless y\n ask | git grep -O y\n ask | git grep --open-files y\n allow | git grep -n y",
+    );
+}
+
+#[test]
 fn other_name_of_a_program_holds_with_options_too() {
     check(
         "allow Bash / deny Bash(pip install:*) / deny Bash(docker run:*) / deny Bash(docker push:*)",
