@@ -6,6 +6,9 @@ use crate::dangers::has_option;
 use crate::shell::Word;
 use crate::tables::{Names, tables};
 
+/// Maximum colons of an argument to look behind.
+const COLONS_MAX: usize = 8;
+
 /// Whether a word is an option of git before its subcommand: `Some(true)` if its value is the next word.
 pub(crate) fn global(word: &str) -> Option<bool> {
     word.starts_with('-')
@@ -73,6 +76,20 @@ pub(crate) fn only_reads(arguments: &[Word]) -> bool {
         _ => false,
     };
     reads && risk(subcommand, rest).is_none() && !rest.iter().any(Word::may_become_option)
+}
+
+/// The paths that an argument may name besides itself: of a file in a revision (`HEAD:f`, `:0:f`), after lines (`-L1,5:f`)
+/// or after the signs of a pathspec (`:(top)f`, `:/f`).
+pub(crate) fn paths_in(argument: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for (at, _) in argument.match_indices(':').take(COLONS_MAX) {
+        let path = &argument[at + 1..];
+        let signs = path.strip_prefix('(').and_then(|path| path.split_once(')'));
+        let plain = signs.map_or(path, |(_, path)| path);
+        found.push(path);
+        found.push(plain.trim_start_matches(['/', '!', '^']));
+    }
+    found
 }
 
 /// `git branch` and `git tag` only list unless a name is given.

@@ -4,6 +4,7 @@
 //! Examines words only, and if in doubt finds too much: a pattern that looks like a path is resolved too, and usually
 //! does not exist. Called by `call`, whose paths the session resolves, and by `command`.
 
+use crate::git;
 use crate::shell::{Part, Redirection, Script, Word};
 use crate::tables::tables;
 
@@ -13,6 +14,8 @@ const PLACES_MAX: usize = 256;
 const MOVES_MAX: usize = 8;
 /// Maximum letters before a value in a cluster of short options (`-rfFILE`) to skip.
 const CLUSTER_MAX: usize = 4;
+/// Maximum directories at the start of a path to leave out.
+const FOLDERS_MAX: usize = 8;
 
 /// A path that a command may read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +74,9 @@ fn places_here(words: &[Word]) -> ReadPaths {
     }
     for word in arguments {
         found.take(word, program.text != "find");
+        if program.text == "git" {
+            found.take_of_git(word);
+        }
     }
     found
 }
@@ -146,6 +152,17 @@ impl ReadPaths {
         }
         if let Some(file) = text.strip_prefix('@') {
             self.form(file, word);
+        }
+    }
+
+    /// Adds the paths in an argument of git. Some start at the top of its work tree, which may be above the workspace, so
+    /// that any end of such a path may be a path here.
+    fn take_of_git(&mut self, word: &Word) {
+        for path in git::paths_in(&word.text) {
+            self.form(path, word);
+            for (at, _) in path.match_indices('/').take(FOLDERS_MAX) {
+                self.form(&path[at + 1..], word);
+            }
         }
     }
 

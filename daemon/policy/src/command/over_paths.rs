@@ -12,6 +12,7 @@ use crate::call::Access;
 use crate::context::ResolvedPath;
 use crate::decide::{Finding, JudgeContext};
 use crate::files;
+use crate::git;
 use crate::options;
 use crate::protected;
 use crate::readers::{self, ReadPath};
@@ -121,16 +122,22 @@ impl CommandForms<'_> {
 
     /// A command may not show a file that tools may not read, unless a user approves.
     pub(super) fn closed(&self, case: &JudgeContext<'_>, index: usize) -> Option<Finding> {
-        if case.context.holds_paths() {
+        self.reading(index).filter(|reading| reading.files)?;
+        let held = case.context.holds_paths();
+        // Git shows the content of a file from its repository, which no sandbox hides.
+        let is_git = self.script.parts.get(index)?.program() == Some("git");
+        if held && !is_git {
             return None;
         }
-        self.reading(index).filter(|reading| reading.files)?;
         let found = readers::places(&self.script, index);
-        if let Some(why) = found.unclear {
+        if let Some(why) = found.unclear.filter(|_| !held) {
             return Some(JudgeContext::unclear(why));
         }
         found.places.iter().find_map(|place| {
-            let why = closed_place(case, place, found.walks)?;
+            let why = match held {
+                true => denied_place(case, place)?,
+                false => closed_place(case, place, found.walks)?,
+            };
             Some(JudgeContext::unclear(&why))
         })
     }
@@ -249,7 +256,12 @@ fn named(
             word.text.split_once('=').map(|(_, value)| value),
             word.text.split_once(':').map(|(_, value)| value),
         ];
-        for text in forms.into_iter().flatten().filter(|text| !text.is_empty()) {
+        let of_git = match part.program() {
+            Some("git") => git::paths_in(&word.text),
+            _ => Vec::new(),
+        };
+        let forms = forms.into_iter().flatten().chain(of_git);
+        for text in forms.filter(|text| !text.is_empty()) {
             for base in bases {
                 let path = files::lexical(text, base, &case.context.user_home);
                 for access in [Access::Read, Access::Edit] {
@@ -263,6 +275,13 @@ fn named(
     Finding::strictest(findings)
 }
 
+/// Why a path that a command reads needs approval, if the settings deny it to tools.
+fn denied_place(case: &JudgeContext<'_>, place: &ReadPath) -> Option<String> {
+    let text = &place.text;
+    let denied = looked_up(case, text, Access::Read)?.denied;
+    denied.then(|| format!("the command reads `{text}`, which `sandbox.deny_read` denies to tools"))
+}
+
 /// Why a path that a command reads needs approval.
 fn closed_place(case: &JudgeContext<'_>, place: &ReadPath, walks: bool) -> Option<String> {
     let text = &place.text;
@@ -274,10 +293,8 @@ fn closed_place(case: &JudgeContext<'_>, place: &ReadPath, walks: bool) -> Optio
             "the command reads `{text}`, which belongs to the agent or the system and is denied to tools"
         ));
     }
-    if resolved.denied {
-        return Some(format!(
-            "the command reads `{text}`, which `sandbox.deny_read` denies to tools"
-        ));
+    if let Some(why) = denied_place(case, place) {
+        return Some(why);
     }
     if resolved.holds_closed && (walks || place.glob) {
         return Some(format!(

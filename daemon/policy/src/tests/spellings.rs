@@ -142,3 +142,90 @@ fn other_name_of_a_program_holds_with_options_too() {
          allow | docker -H x ps",
     );
 }
+
+/// The verdict about a command while `deny_read` closes `.env` in the workspace, and `secrets`.
+fn with_closed_files(rules: &str, sandbox: SandboxStrength, command: &str) -> Decision {
+    let root = PathBuf::from(ROOT);
+    let closed = |path: &mut ResolvedPath| {
+        let absolute = path.absolute.clone().unwrap_or_default();
+        path.denied = absolute == root.join(".env") || absolute.starts_with(root.join("secrets"));
+    };
+    let scene = scene(rules).sandbox(sandbox);
+    scene.call_with("bash", json!({ "command": command }), closed)
+}
+
+#[test]
+fn git_does_not_show_a_closed_file_that_the_command_names() {
+    for command in [
+        "git show HEAD:.env",
+        "git show :0:.env",
+        "git show :.env",
+        "git show 'HEAD^{/a:b}:.env'",
+        "git show HEAD:./.env",
+        "git show HEAD:project/.env",
+        "git show HEAD:a/project/secrets/key",
+        "git cat-file -p HEAD:.env",
+        "git cat-file blob :0:secrets/key",
+        "git diff HEAD -- .env",
+        "git diff HEAD:.env",
+        "git log -p -- .env",
+        "git log -p -- ':(top).env'",
+        "git log -p -- ':(top,literal)project/.env'",
+        "git log -p -- :/.env",
+        "git log -p -- ':^x' secrets",
+        "git log -L1,5:.env",
+        "git log -L 1,5:.env",
+        "git log -L:func:.env",
+        "git grep X -- .env",
+        "git grep X HEAD -- .env",
+        "git blame .env",
+        "git --no-pager show HEAD:.env | head",
+        "timeout 5 git show HEAD:.env",
+    ] {
+        for sandbox in [SandboxStrength::None, SandboxStrength::Full] {
+            for rules in ["", "allow Bash", "allow Bash(git:*)"] {
+                let decision = with_closed_files(rules, sandbox, command);
+                let verdict = decision.verdict;
+                assert_eq!(verdict, Verdict::Ask, "{command} under `{rules}`");
+                assert!(decision.rule.contains("deny_read"), "{}", decision.rule);
+            }
+        }
+    }
+    for command in [
+        "git show HEAD:src/lib.rs",
+        "git show HEAD:env",
+        "git log -p -- src",
+        "git log --format=%h:%s",
+        "git diff HEAD",
+        "git grep .env:x",
+        "git status -- ':!x'",
+    ] {
+        for sandbox in [SandboxStrength::None, SandboxStrength::Full] {
+            let decision = with_closed_files("", sandbox, command);
+            assert_eq!(
+                decision.verdict,
+                Verdict::Allow,
+                "{command}: {}",
+                decision.rule
+            );
+        }
+    }
+    // The kernel keeps other programs away from the file itself.
+    let read = with_closed_files("", SandboxStrength::Full, "cat .env");
+    assert_eq!(read.verdict, Verdict::Allow);
+}
+
+#[test]
+fn rule_over_paths_holds_for_files_of_every_revision() {
+    check(
+        "allow Bash / deny Read(secrets/**) / deny Read(.env)",
+        "deny | git show HEAD:.env
+         deny | git show :0:.env
+         deny | git show :2:secrets/key
+         deny | git cat-file -p 'HEAD^{/a:b}:secrets/key'
+         deny | git log -L1,5:.env
+         deny | git log -p -- ':(top).env'
+         deny | git log -p -- :/secrets/key
+         deny | git blame .env",
+    );
+}
