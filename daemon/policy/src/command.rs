@@ -21,6 +21,7 @@ use crate::git;
 use crate::grants;
 use crate::programs::{self, ReadingKind};
 use crate::shell::{self, Doubt, NestingStep, Part, Redirection, Script, Word};
+use crate::tables::tables;
 use crate::variables;
 
 /// A command line in all the forms that rules are tried against.
@@ -295,14 +296,14 @@ fn reading(part: &Part, moved: bool, plain: bool) -> Option<ReadingKind> {
         | NestingStep::Subshell
         | NestingStep::Group
         | NestingStep::Loop
-        | NestingStep::Condition => true,
+        | NestingStep::Condition
+        | NestingStep::ProcessSubstitution => true,
         NestingStep::Launched(_) => true,
         NestingStep::Background
         | NestingStep::PipeBoth
         | NestingStep::Case
         | NestingStep::Function(_)
         | NestingStep::Substitution
-        | NestingStep::ProcessSubstitution
         | NestingStep::Inside
         | NestingStep::Line(_) => false,
     });
@@ -312,7 +313,11 @@ fn reading(part: &Part, moved: bool, plain: bool) -> Option<ReadingKind> {
         return None;
     }
     let prints = matches!(first.text.as_str(), "echo" | ":" | "true" | "false");
-    let fits = |word: &Word| word.is_known() || (prints && tells_nothing(word));
+    let compares = tables().input_readers.contains(&first.text);
+    let fits = |word: &Word| {
+        let is_output = compares && word.value == shell::Value::CommandOutput;
+        word.is_known() || (prints && tells_nothing(word)) || is_output
+    };
     if !part.words.iter().all(fits) {
         return None;
     }

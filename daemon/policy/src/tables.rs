@@ -48,6 +48,7 @@ from_toml! {
         pub shallow_readers: Names,
         pub deep_readers: Names,
         pub plain_readers: Names,
+        pub input_readers: Names,
         pub versioned: Names,
         pub never: Names,
         pub writers: Names,

@@ -24,6 +24,7 @@ mod covered;
 #[cfg(unix)]
 mod differential;
 mod escape;
+mod everyday;
 mod examples;
 mod files;
 mod forms;
@@ -225,7 +226,11 @@ impl Scene {
 
 /// Expects one decision per line: `verdict | command`.
 fn check(rules: &str, lines: &str) {
-    let scene = scene(rules);
+    check_in(&scene(rules), lines);
+}
+
+/// The same in a session.
+fn check_in(scene: &Scene, lines: &str) {
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (expected, command) = line
             .split_once(" | ")
@@ -236,7 +241,8 @@ fn check(rules: &str, lines: &str) {
         assert_eq!(
             verdict,
             expected.trim(),
-            "`{command}` under `{rules}`: {}",
+            "`{command}` under {:?}: {}",
+            scene.rules,
             decision.rule
         );
     }

@@ -168,7 +168,14 @@ impl CommandForms<'_> {
         if let Some(word) = part.words.iter().find(|word| word.coded) {
             return Some(format!("{} is written in escape codes", quoted(&word.text)));
         }
-        if let Some(word) = part.words.iter().find(|word| word.value != Value::Known) {
+        let unknown = part.words.iter().find(|word| word.value != Value::Known);
+        if let Some(word) = unknown.filter(|word| word.value == Value::Listed) {
+            return Some(format!(
+                "{} comes from a list in braces",
+                quoted(&word.text)
+            ));
+        }
+        if let Some(word) = unknown {
             return Some(format!(
                 "the value of {} is only known at run time",
                 quoted(&word.text)

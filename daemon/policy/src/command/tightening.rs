@@ -172,7 +172,8 @@ impl<'p> Forms<'p> {
             Vec::new()
         };
         // The body of a loop may have changed the loop's variable.
-        let unknown = |word: &&Word| word.value != shell::Value::Known;
+        let unknown =
+            |word: &&Word| !matches!(word.value, shell::Value::Known | shell::Value::Listed);
         let open = part.words.iter().find(unknown);
         let open_file = files_of(part).map(|(word, _)| word).find(unknown);
         let many = options_before(&part.words) > OPTIONS_MAX;

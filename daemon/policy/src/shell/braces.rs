@@ -6,6 +6,27 @@
 /// Maximum opening braces of a word to follow; a word with more counts as an expansion.
 const OPEN_MAX: usize = 16;
 
+/// Maximum words that one word is expanded to.
+const WORDS_MAX: usize = 16;
+
+/// The words that a plain word with one list in braces stands for: `src/{a,b}.rs`. `None` for anything that shells may
+/// read differently.
+pub(super) fn expanded(word: &str) -> Option<Vec<String>> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./+:%=,*?".contains(c);
+    let (before, rest) = word.split_once('{')?;
+    let (list, after) = rest.split_once('}')?;
+    let plain = [before, list, after]
+        .iter()
+        .all(|piece| piece.chars().all(is_plain));
+    let pieces: Vec<&str> = list.split(',').collect();
+    let is_list = (2..=WORDS_MAX).contains(&pieces.len()) && !list.contains("..");
+    let words: Vec<String> = pieces
+        .iter()
+        .map(|piece| format!("{before}{piece}{after}"))
+        .collect();
+    (plain && is_list && words.iter().all(|word| !word.is_empty())).then_some(words)
+}
+
 /// The unquoted braces of a word so far.
 #[derive(Default)]
 pub(super) struct Braces {

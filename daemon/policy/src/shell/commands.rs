@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use super::braces;
 use super::parse::Reader;
 use super::place::ParsedText;
 use super::statements::{Gap, children, ends, is_sign};
@@ -130,7 +131,17 @@ impl Reader {
             }
         }
         draft.evaluates(inner.evaluates);
-        draft.part.words.push(word);
+        // A program is never named by an expansion, and only some shells have them.
+        let expands = word.value == Value::Braces && !draft.part.words.is_empty() && !source.posix;
+        let words = expands.then(|| braces::expanded(source.part(start, end)));
+        match words.flatten() {
+            Some(words) => draft.part.words.extend(words.iter().map(|text| Word {
+                value: Value::Listed,
+                glob: text.contains(['*', '?']),
+                ..Word::plain(text, word.span)
+            })),
+            None => draft.part.words.push(word),
+        }
         draft.inner.push(inner);
         draft.reaches(start, end, true);
     }

@@ -79,12 +79,16 @@ pub enum Value {
     Known,
     /// The variable of a loop over known words: correct unless something else sets it.
     Bound,
+    /// One of the words that a list in braces stands for: correct in a shell that has such lists.
+    Listed,
     /// Contains a variable, and nothing that would run something.
     Variable,
     /// Contains a substitution, arithmetic, or an expansion that may run something.
     Computed,
     /// A brace expansion: several words.
     Braces,
+    /// The name of a file with the output of commands: `<(a)`, and nothing else.
+    CommandOutput,
     /// Supplied by another program: `{}` of `find`, words that `xargs` adds.
     Given,
 }
@@ -224,7 +228,7 @@ impl Word {
     /// Whether `text` is what the program gets, apart from file names.
     #[must_use]
     pub fn is_known(&self) -> bool {
-        matches!(self.value, Value::Known | Value::Bound)
+        matches!(self.value, Value::Known | Value::Bound | Value::Listed)
     }
 }
 

@@ -193,7 +193,15 @@ impl<'s, 't> Scan<'s, 't> {
         while self.at < self.end && !self.misread {
             match self.byte() {
                 b'#' if self.at == start => self.misread = true,
-                b'<' | b'>' => self.hole(NestingStep::ProcessSubstitution),
+                b'<' | b'>' => {
+                    let whole = self.at == start
+                        && self.byte() == b'<'
+                        && self.holes.at(start).map(|hole| hole.end_byte()) == Some(self.end);
+                    self.hole(NestingStep::ProcessSubstitution);
+                    if whole {
+                        self.value = Value::CommandOutput;
+                    }
+                }
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' => self.misread = true,
                 b'~' if self.at == start => {
                     self.tilde = true;

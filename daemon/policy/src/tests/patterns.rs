@@ -114,7 +114,7 @@ fn braces_without_a_list_or_range_are_plain_text() {
          allow | rg 'a{1,2}'
          allow | rg \"a{1,2}\"
          allow | rg a{1\\,2}
-         ask   | ls {a,b}
+         allow | ls {a,b}
          ask   | git show x@{a,b}
          ask   | git show x@{a..c}
          ask   | git show x@{1..2}

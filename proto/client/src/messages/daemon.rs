@@ -93,6 +93,7 @@ crate::catalog! {
     SetsVariable = "it sets a variable", "设置了变量";
     Redirects = "it has a redirection", "含有重定向";
     Coded = "{0} is written in escape codes", "{0} 以转义编码书写";
+    Listed = "{0} comes from a list in braces", "{0} 来自花括号中的列表";
     KnownOnlyThenDeny = "the value of {0} is only known at run time, and a deny rule names `{1}`", "{0} 的值要到运行时才知道，而有一条拒绝规则涉及 `{1}`";
     KnownOnlyThenAsk = "the value of {0} is only known at run time, and an ask rule names `{1}`", "{0} 的值要到运行时才知道，而有一条询问规则涉及 `{1}`";
     KnownOnlyThen = "the value of {0} is only known at run time", "{0} 的值要到运行时才知道";
