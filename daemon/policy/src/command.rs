@@ -312,8 +312,12 @@ fn reading(part: &Part, moved: bool, plain: bool) -> Option<ReadingKind> {
     if !reached || !named || part.doubt.is_some() || !is_bare_except_input(part) {
         return None;
     }
-    let prints = matches!(first.text.as_str(), "echo" | ":" | "true" | "false");
-    let compares = tables().input_readers.contains(&first.text);
+    let program = first.text.as_str();
+    let prints = matches!(
+        program,
+        "echo" | ":" | "true" | "false" | "basename" | "dirname"
+    );
+    let compares = tables().input_readers.contains(program);
     let fits = |word: &Word| {
         let is_output = compares && word.value == shell::Value::CommandOutput;
         word.is_known() || (prints && tells_nothing(word)) || is_output
@@ -333,18 +337,7 @@ fn reading(part: &Part, moved: bool, plain: bool) -> Option<ReadingKind> {
     Some(ReadingKind { files })
 }
 
-/// Whether a variable may be printed: its name must not look like a secret.
+/// Whether a variable may be printed.
 fn tells_nothing(word: &Word) -> bool {
-    const SECRET: &[&str] = &[
-        "KEY",
-        "TOKEN",
-        "SECRET",
-        "PASS",
-        "CREDENTIAL",
-        "AUTH",
-        "COOKIE",
-        "PRIVATE",
-    ];
-    let upper = word.text.to_ascii_uppercase();
-    word.value == shell::Value::Variable && !SECRET.iter().any(|name| upper.contains(name))
+    word.value == shell::Value::Variable && !variables::may_be_secret(&word.text)
 }

@@ -4,6 +4,7 @@
 //! paths on disk. Then [`decide`] judges the call. No I/O, no clock, no state: equal input gives equal answers, and a
 //! call that is not understood is never allowed.
 
+mod awk;
 mod budget;
 mod call;
 pub mod cases;

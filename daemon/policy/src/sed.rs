@@ -154,7 +154,7 @@ fn command_without_programs(text: &str) -> Option<&str> {
 
 /// The rest after a field that ends at its unescaped delimiter. `None` if a bracket expression may contain the
 /// delimiter.
-fn field(text: &str, mark: char) -> Option<&str> {
+pub(crate) fn field(text: &str, mark: char) -> Option<&str> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
         match c {

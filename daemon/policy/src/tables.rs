@@ -49,6 +49,7 @@ from_toml! {
         pub deep_readers: Names,
         pub plain_readers: Names,
         pub input_readers: Names,
+        pub awks: Names,
         pub versioned: Names,
         pub never: Names,
         pub writers: Names,

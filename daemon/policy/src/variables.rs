@@ -13,10 +13,28 @@ pub(crate) fn runs_code(name: &str) -> bool {
     proto::program_variables::names_program(name)
 }
 
+/// Whether a text with the name of a variable looks like that of a secret.
+pub(crate) fn may_be_secret(text: &str) -> bool {
+    const SECRET: &[&str] = &[
+        "KEY",
+        "TOKEN",
+        "SECRET",
+        "PASS",
+        "CREDENTIAL",
+        "AUTH",
+        "COOKIE",
+        "PRIVATE",
+    ];
+    let upper = text.to_ascii_uppercase();
+    SECRET.iter().any(|name| upper.contains(name))
+}
+
 /// Whether a loop's variable holds only the words of the loop: no shell and no program reads it. They name theirs in
-/// capital letters, apart from a few.
+/// capital letters, apart from a few; some such names are known to be nobody's.
 pub(crate) fn is_plain_loop_variable(name: &str) -> bool {
+    const PLAIN: &[&str] = &["CRATE", "DIR", "FILE", "ITEM", "NAME", "PKG", "WORD"];
     let is_small = name.len() == 1 || !name.contains(|c: char| c.is_ascii_uppercase());
+    let is_small = is_small || PLAIN.contains(&name);
     is_small && !runs_code(name) && !name.ends_with("_proxy")
 }
 

@@ -3,6 +3,120 @@
 use super::*;
 
 #[test]
+fn everyday_commands_that_read_do_not_ask() {
+    let sandboxed = scene("").sandbox(SandboxStrength::Full);
+    check_in(
+        &sandboxed,
+        "allow | awk '{print $1}' f
+         allow | awk -F: '{print $1, $NF}'
+         allow | awk '/foo/ {print NR\": \"$0}'
+         allow | cat src/{main,lib}.rs
+         allow | diff <(sort a) <(sort b)
+         allow | printenv PATH
+         allow | pip list
+         allow | pip show x
+         allow | for FILE in a b; do wc -l $FILE; done
+         allow | basename $PWD
+         allow | test -f x && echo yes
+         allow | [ -d src ] && ls src
+         allow | command -v cargo
+         allow | node --version
+         allow | sort f | uniq -c | sort -rn | head
+         allow | tr a-z A-Z < f
+         allow | git diff --stat HEAD~3
+         allow | ps aux | awk '{print $2}'
+         allow | sed -n '1,5p' f
+         allow | wc -l **/*.rs",
+    );
+    // Its directory may choose what runs, or it may show secrets.
+    check_in(
+        &sandboxed,
+        "ask | npm --version
+         ask | npm ls
+         ask | cargo --version
+         ask | rustc --version
+         ask | go version
+         ask | env | grep ^CARGO",
+    );
+}
+
+#[test]
+fn awk_only_reads_with_a_program_that_only_prints() {
+    check(
+        "",
+        r#"allow | awk 'NR>1' f
+           allow | awk '/a|b/{print $1}' f
+           allow | awk '/system("x")/' f
+           allow | awk '{print $1 " -> " $2}' f
+           allow | awk '{print "a\" | \"sh"}' f
+           allow | awk '$3 > 5 {print $1} $4 > 6 {print $2}' f
+           allow | awk -F'|' '{print $2}' f
+           allow | awk -F '\t' '{s+=$1} END {print s/NR}' f
+           allow | awk 'NR==1{print; next} {s+=$3} END{printf "%.2f", s/n}' f
+           allow | awk '!seen[$0]++' f
+           allow | awk '{a[$1]++} END{for (k in a) print k, a[k]}' f
+           allow | awk -v n=3 'NR==n || /x/' f
+           allow | awk '{sub(/^\//, ""); gsub(/[ ]+/, " "); print}' f
+           allow | awk '/start/,/end/' f g -
+           allow | gawk '$1 ~ /^a/ && $2 !~ /b$/' f
+           ask   | awk 'BEGIN{system("x")}'
+           ask   | awk 'BEGIN{1system("x")}'
+           ask   | awk 'BEGIN{awk::system("x")}'
+           ask   | awk '{print > "f"}' f
+           ask   | awk '{print $1 > $2}' f
+           ask   | awk '{print $1\n> "f"}' f
+           ask   | awk '{print $1,\n$2 > "f"}' f
+           ask   | awk '{print(x) > "f"}' f
+           ask   | awk '{print /x/ > "f"}' f
+           ask   | awk '{print $1/2>"f"}' f
+           ask   | awk '{print >> "f"}' f
+           ask   | awk '{if (x) print; else print > "f"}' f
+           ask   | awk '{printf "a" > "f"}' f
+           ask   | awk '{print | "sh"}' f
+           ask   | awk '{print |& "sh"}' f
+           ask   | awk '{print "\\" | "sh"}' f
+           ask   | awk '{"x" | getline}' f
+           ask   | awk '{getline < "f"}' f
+           ask   | awk '{print /"/; print | "x" #"/}' f
+           ask   | awk '{if (1) /"/; print | "x" #"/ }' f
+           ask   | awk 'length /"/ { print | "x" #"/}' f
+           ask   | awk '/[/"]/{print | "x"}' f
+           ask   | awk '/[\]/"]/{print | "x" #/}' f
+           ask   | awk 'a / b/ { print | "sh" } /' f
+           ask   | awk '1 / 2 / system("x") / 3' f
+           ask   | awk 'a++ / system("x") / 2' f
+           ask   | awk -f x f
+           ask   | awk -fx f
+           ask   | awk -i inplace '{print}' f
+           ask   | awk --include=inplace '{print}' f
+           ask   | awk -l x '{print}' f
+           ask   | awk -E x f
+           ask   | awk -e '{print}' f
+           ask   | awk -o '{print}' f
+           ask   | awk --dump-variables=x '{print}' f
+           ask   | awk '@load "x"; {print}' f
+           ask   | awk 'BEGIN{f="system"; @f("x")}'
+           ask   | awk 'BEGIN{for (k in ENVIRON) print k}'
+           ask   | awk '{ARGV[1]="x"}' f
+           ask   | awk 1 ARGV=x
+           ask   | awk -v ARGC=5 1 f
+           ask   | awk -v CONVFMT=%n 1 f
+           ask   | awk '{print}' -f x
+           ask   | awk '{print}' /inet/tcp/0/h/80
+           ask   | awk '{print}' *
+           ask   | awk -F * '{print}'
+           ask   | awk '{print}' $X
+           ask   | awk '{print}' $(x)
+           ask   | awk "{print $1}" f
+           ask   | awk $'{print | \x22x\x22}' f
+           ask   | X=1 awk '{print}' f
+           ask   | ./awk '{print}' f
+           ask   | awk '{print}' f > out
+           ask   | ls | xargs awk '{print}'"#,
+    );
+}
+
+#[test]
 fn list_in_braces_stands_for_its_words() {
     check(
         "allow Bash(touch:*)",
@@ -97,4 +211,63 @@ fn output_of_reading_commands_may_be_a_file_of_a_reading_command() {
     let closed = |path: &mut ResolvedPath| path.denied = path.text == ".env";
     let decision = scene("").call_with("bash", json!({ "command": "cat <(sort .env)" }), closed);
     assert_eq!(decision.verdict, Verdict::Ask);
+}
+
+#[test]
+fn variables_and_packages_are_shown_but_no_secrets_and_no_other_files() {
+    check(
+        "",
+        "allow | printenv PATH HOME
+         ask   | printenv
+         ask   | printenv -0
+         ask   | printenv API_KEY
+         ask   | printenv PATH MY_TOKEN
+         ask   | printenv $X
+         ask   | printenv P*
+         ask   | printenv PATH > x
+         ask   | PATH=x printenv PATH
+         allow | basename \"$PWD\"
+         allow | dirname $HOME/x
+         ask   | basename $API_KEY
+         ask   | basename $(x)
+         ask   | basename $PWD > x
+         allow | pip3 list --format=json
+         allow | pip show -f x y
+         ask   | pip list --outdated
+         ask   | pip list --log=x
+         ask   | pip --log x list
+         ask   | pip list --python ./x
+         ask   | pip --python ./x list
+         ask   | pip list -f x
+         ask   | pip list -i http://x
+         ask   | pip list --path x
+         ask   | pip show --log x
+         ask   | pip show *
+         ask   | pip freeze
+         ask   | pip install x
+         ask   | pip config list
+         ask   | ./pip list
+         ask   | python3 -m pip list",
+    );
+}
+
+#[test]
+fn loop_variable_in_capitals_is_plain_only_if_no_program_reads_it() {
+    check(
+        "",
+        "allow | for FILE in a b; do wc -l $FILE; done
+         allow | for DIR in src docs; do ls $DIR; done
+         allow | for FILE in *.rs; do wc -l \"$FILE\"; done
+         ask   | for FILE in a b; do rm $FILE; done
+         ask   | for FILE in -o; do sort $FILE x; done
+         ask   | for FILE in *; do sort \"$FILE\"; done
+         ask   | for FILE in $(x); do wc -l $FILE; done
+         ask   | for PATH in a; do ls; done
+         ask   | for LD_PRELOAD in a; do ls; done
+         ask   | for GIT_DIR in a; do git log; done
+         ask   | for IFS in a; do ls; done
+         ask   | for HOME in a; do ls ~; done
+         ask   | for FOO in a; do ls $FOO; done
+         ask   | for FILES in a; do ls $FILES; done",
+    );
 }
