@@ -146,7 +146,7 @@ impl Subjects {
     /// Adds the files that the shell opens for a command, and those that a read-only part of it may show.
     fn take_command(&mut self, command: &str) {
         let script = shell::read(command);
-        let readings = command::readings_of(&script, false, true);
+        let readings = command::readings_of(&script, false, true, true);
         for (index, part) in script.parts.iter().enumerate() {
             self.git |= part.program() == Some("git");
             for (word, access) in part.redirections.iter().filter_map(command::target) {

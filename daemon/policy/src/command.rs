@@ -8,6 +8,7 @@ mod guarded;
 mod names;
 mod over_paths;
 mod tightening;
+mod xargs;
 
 pub(crate) use over_paths::{path_of, target};
 
@@ -16,6 +17,7 @@ use std::collections::HashSet;
 use contract::Basis;
 use proto::record::Verdict;
 
+use crate::call::Access;
 use crate::decide::{CallFindings, Finding, JudgeContext, JudgedPart, general};
 use crate::git;
 use crate::grants;
@@ -46,7 +48,10 @@ pub(crate) fn judge(case: &mut JudgeContext<'_>, command: &str) -> CallFindings 
     // The session's shell may be in another repository than the one that the user opened.
     let moved = context.cwd != context.root;
     let changed = variables::distrusted(&context.altered);
-    let line = CommandForms::new(command, changed, moved, &context.git_programs);
+    // The sandbox enforces the rules that deny reading, but none that asks.
+    let any_file = context.holds_paths() && case.rules.ask.any(Access::Read).is_none();
+    let git_programs = &context.git_programs;
+    let line = CommandForms::new(command, changed, moved, any_file, git_programs);
     let read_only = line.only_reads();
     let mut findings = general(case, read_only);
     findings.extend(context.unconfined.as_deref().map(JudgeContext::unclear));
@@ -152,6 +157,7 @@ impl<'a> CommandForms<'a> {
         command: &'a str,
         changed: Option<&'a str>,
         moved: bool,
+        any_file: bool,
         git_programs: &'a [String],
     ) -> Self {
         let script = shell::read(command);
@@ -171,7 +177,7 @@ impl<'a> CommandForms<'a> {
         };
         if line.changed.is_none() {
             let plain = git_programs.is_empty();
-            line.readings = readings_of(&line.script, moved, plain);
+            line.readings = readings_of(&line.script, moved, plain, any_file);
         }
         let parts = line.script.parts.iter().enumerate();
         let writers = parts.filter(|(index, _)| line.reading(*index).is_none());
@@ -206,8 +212,13 @@ impl<'a> CommandForms<'a> {
 }
 
 /// For each part of a line: set if it is known to be read-only. `moved`: the shell has left its initial directory.
-/// `plain`: the repository there makes git run no other programs.
-pub(crate) fn readings_of(script: &Script, moved: bool, plain: bool) -> Vec<Option<ReadingKind>> {
+/// `plain`: the repository there makes git run no other programs. `any_file`: it does not matter which files are read.
+pub(crate) fn readings_of(
+    script: &Script,
+    moved: bool,
+    plain: bool,
+    any_file: bool,
+) -> Vec<Option<ReadingKind>> {
     if script.doubt.is_some() {
         return vec![None; script.parts.len()];
     }
@@ -217,6 +228,14 @@ pub(crate) fn readings_of(script: &Script, moved: bool, plain: bool) -> Vec<Opti
         let reading = reading(part, moved, plain);
         moved |= part.program() == Some("cd");
         found.push(reading);
+    }
+    for index in 0..script.parts.len() {
+        let Some((reading, launched)) = xargs::reading(script, index, any_file) else {
+            continue;
+        };
+        for at in std::iter::once(index).chain(launched) {
+            found[at] = Some(reading);
+        }
     }
     // A launcher that changes nothing about its program is read-only if the program is.
     for (index, part) in script.parts.iter().enumerate().rev() {
@@ -289,9 +308,9 @@ fn is_input(redirection: &Redirection) -> bool {
     redirection.plain_input().is_some()
 }
 
-/// The kind of reading of a part, if it is known to be read-only. `moved`: the line has left its initial directory.
-fn reading(part: &Part, moved: bool, plain: bool) -> Option<ReadingKind> {
-    let reached = part.via.iter().all(|via| match via {
+/// Whether nothing around a part changes what it does, or where its output goes.
+fn is_reached(part: &Part) -> bool {
+    part.via.iter().all(|via| match via {
         NestingStep::Negated
         | NestingStep::Subshell
         | NestingStep::Group
@@ -306,10 +325,14 @@ fn reading(part: &Part, moved: bool, plain: bool) -> Option<ReadingKind> {
         | NestingStep::Substitution
         | NestingStep::Inside
         | NestingStep::Line(_) => false,
-    });
+    })
+}
+
+/// The kind of reading of a part, if it is known to be read-only. `moved`: the line has left its initial directory.
+fn reading(part: &Part, moved: bool, plain: bool) -> Option<ReadingKind> {
     let first = part.words.first()?;
     let named = first.value == shell::Value::Known && !first.glob && !first.tilde;
-    if !reached || !named || part.doubt.is_some() || !is_bare_except_input(part) {
+    if !is_reached(part) || !named || part.doubt.is_some() || !is_bare_except_input(part) {
         return None;
     }
     let program = first.text.as_str();

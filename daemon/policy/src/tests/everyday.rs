@@ -7,7 +7,10 @@ fn everyday_commands_that_read_do_not_ask() {
     let sandboxed = scene("").sandbox(SandboxStrength::Full);
     check_in(
         &sandboxed,
-        "allow | awk '{print $1}' f
+        "allow | find . -name '*.rs' | xargs wc -l
+         allow | find . -name '*.rs' -print0 | xargs -0 grep -l foo
+         allow | git ls-files | xargs wc -l
+         allow | awk '{print $1}' f
          allow | awk -F: '{print $1, $NF}'
          allow | awk '/foo/ {print NR\": \"$0}'
          allow | cat src/{main,lib}.rs
@@ -38,6 +41,88 @@ fn everyday_commands_that_read_do_not_ask() {
          ask | go version
          ask | env | grep ^CARGO",
     );
+}
+
+#[test]
+fn xargs_only_reads_with_a_program_without_harmful_options() {
+    check_in(
+        &scene("").sandbox(SandboxStrength::Full),
+        "allow | ls | xargs
+         allow | ls | xargs -n1
+         allow | ls | xargs -n1 -P4 wc -l
+         allow | ls | xargs -0rn 2 grep -l x
+         allow | ls | xargs --null cat
+         allow | ls | xargs wc -l >/dev/null
+         allow | ls | timeout 5 xargs cat
+         ask   | ls | xargs w{c,d}
+         ask   | ls | xargs rm
+         ask   | ls | xargs sort
+         ask   | ls | xargs find
+         ask   | ls | xargs sed -n 1p
+         ask   | ls | xargs awk 1
+         ask   | ls | xargs rg x
+         ask   | ls | xargs file
+         ask   | ls | xargs tee
+         ask   | ls | xargs git log
+         ask   | ls | xargs sh
+         ask   | ls | xargs -I{} sh -c {}
+         ask   | ls | xargs -I{} cat {}
+         ask   | ls | xargs -i cat
+         ask   | ls | xargs --replace cat
+         ask   | ls | xargs -J % cat %
+         ask   | ls | xargs -a f cat
+         ask   | ls | xargs --arg-file=f cat
+         ask   | ls | xargs -o cat
+         ask   | ls | xargs -n $X cat
+         ask   | ls | xargs $X
+         ask   | ls | xargs \"$X\" cat
+         ask   | ls | xargs cat $(x)
+         ask   | ls | xargs cat <(x)
+         ask   | ls | xargs cat *
+         ask   | ls | xargs /bin/cat
+         ask   | ls | xargs ./cat
+         ask   | ls | xargs env cat
+         ask   | ls | xargs timeout 5 cat
+         ask   | ls | xargs xargs cat
+         ask   | ls | xargs sudo cat
+         ask   | ls | sudo xargs cat
+         ask   | ls | X=1 xargs cat
+         ask   | ls | PATH=. xargs cat
+         ask   | ls | xargs cat > out
+         ask   | ls |& xargs cat
+         ask   | ls | xargs cat &
+         ask   | ls | busybox xargs cat
+         ask   | ls | xargs du --files0-from=x
+         ask   | ls | xargs cat && rm x
+         ask   | rm x | xargs cat
+         ask   | xargs cat < list
+         ask   | xargs {rm,-rf}
+         ask   | cat() { rm x; }; ls | xargs cat
+         ask   | alias cat=rm; ls | xargs cat",
+    );
+    // The names might be those of closed files: only the sandbox would keep the program away from them.
+    check(
+        "",
+        "allow | find . -type f -name '*.rs' -print0 | xargs -0 cat
+         ask   | find . -name '*.rs' -print0 | xargs -0 cat
+         ask   | find . -type f | xargs cat
+         ask   | find . -type f -print0 | xargs cat
+         ask   | find . -type f -print | xargs -0 cat
+         ask   | find -L . -type f -print0 | xargs -0 cat
+         ask   | find . -type f -o -print0 | xargs -0 cat
+         ask   | find . -type f -printf '%p' -print0 | xargs -0 cat
+         ask   | find . -type f -print0 | tr a b | xargs -0 cat
+         ask   | find . -type f -print0; ls | xargs -0 cat
+         ask   | git ls-files -z | xargs -0 cat
+         ask   | echo .env | xargs -0 cat
+         ask   | ls | xargs cat",
+    );
+    let asks = scene("ask Read(secrets/**)").sandbox(SandboxStrength::Full);
+    check_in(&asks, "ask | ls secrets | xargs cat\n ask | ls | xargs cat");
+    let denies = scene("deny Bash(wc:*)").sandbox(SandboxStrength::Full);
+    check_in(&denies, "deny | ls | xargs wc\n allow | ls | xargs");
+    let yolo = scene("").approval_mode(ApprovalMode::Yolo);
+    check_in(&yolo, "allow | ls | xargs cat");
 }
 
 #[test]
