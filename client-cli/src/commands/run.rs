@@ -7,6 +7,7 @@ mod driven;
 mod ephemeral;
 mod goal;
 mod input;
+mod interrupts;
 mod log_change;
 pub(super) mod prompt;
 mod question;

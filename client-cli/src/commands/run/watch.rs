@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::goal::{GoalEvent, GoalRun};
+use super::interrupts::{InterruptState, TWICE};
 use super::log_change::LogChange;
 use super::question::Questions;
 use super::report::Report;
@@ -27,9 +28,6 @@ use crate::paint::Painter;
 use crate::pieces::{Transcript, attached_pieces};
 use crate::signals::{OsSignal, Signals};
 use crate::{ended, output};
-
-/// A second Ctrl-C within this time leaves at once.
-const TWICE: Duration = Duration::from_secs(2);
 
 /// How long the daemon may take to end a turn whose time is up, or that was asked to end.
 const GRACE: Duration = Duration::from_secs(10);
@@ -472,59 +470,5 @@ pub(super) async fn reached(limit: Option<(Instant, u8)>) -> u8 {
             code
         }
         None => std::future::pending().await,
-    }
-}
-
-/// What signals have asked for so far.
-pub(super) struct InterruptState {
-    ephemeral: bool,
-    interrupted: Option<Instant>,
-    /// When the run is left, whatever runs, and with which code.
-    pub limit: Option<(Instant, u8)>,
-}
-
-impl InterruptState {
-    pub(super) fn new(ephemeral: bool) -> Self {
-        Self {
-            ephemeral,
-            interrupted: None,
-            limit: None,
-        }
-    }
-
-    /// Takes a signal: the code to leave with at once; `None`: the turn is to be interrupted.
-    pub(super) fn take(&mut self, arrived: OsSignal, report: &mut Report) -> Option<u8> {
-        match arrived {
-            // An ephemeral session does not go on without its run.
-            OsSignal::Hup if !self.ephemeral => {
-                report.left("detached");
-                Some(0)
-            }
-            OsSignal::Int if self.interrupted.is_some_and(|at| at.elapsed() < TWICE) => {
-                report.left(left(exit::INTERRUPTED));
-                Some(exit::INTERRUPTED)
-            }
-            OsSignal::Int => {
-                self.interrupted = Some(Instant::now());
-                output::progress(if self.ephemeral {
-                    say!(Msg::InterruptingEphemeral)
-                } else {
-                    say!(Msg::Interrupting)
-                });
-                None
-            }
-            OsSignal::Term | OsSignal::Hup => {
-                self.limit = Some((Instant::now() + TWICE, exit::TERMINATED));
-                None
-            }
-        }
-    }
-
-    /// The code of a run whose turn ended with this one.
-    pub(super) fn code(&self, code: u8) -> u8 {
-        match self.limit {
-            Some((_, exit::TERMINATED)) => exit::TERMINATED,
-            _ => code,
-        }
     }
 }
