@@ -450,6 +450,56 @@ fn a_second_interrupt_leaves_at_once() {
     let done = running.done();
     assert_eq!(done.code, Some(130), "{done:?}");
     assert!(done.out.contains("\"outcome\":\"interrupted\""), "{done:?}");
+    assert!(
+        done.err
+            .contains("left before the turn had ended: `reasonix show 3`"),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn interrupting_a_prompt_that_waits_takes_it_back_and_says_so() {
+    // The turn of another client runs.
+    let queued = || {
+        daemon(vec![durable(
+            1,
+            None,
+            "prompt.queued",
+            &json!({"prompt_id": PROMPT, "text": "p", "by": "x"}),
+        )])
+    };
+    let taking = "· taking the prompt back; Ctrl-C again exits at once";
+    let fake = queued();
+    let running = Running::start(&mut reasonix(&fake.home(), &["run", "p"]));
+    let subscription = fake.wait_for("session.attach", 1)["subscription"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    running.signal(Signal::INT);
+    let taken = fake.wait_for("session.unqueue", 1);
+    assert_eq!(taken["prompt_id"], PROMPT);
+    fake.event(
+        &subscription,
+        &durable(2, None, "prompt.unqueued", &json!({"prompt_id": PROMPT})),
+    );
+    let done = running.done();
+    assert_eq!(done.code, Some(130), "{done:?}");
+    assert!(done.err.contains(taking), "{done:?}");
+    assert!(!done.err.contains("interrupting"), "{done:?}");
+    assert!(!done.err.contains("left before"), "{done:?}");
+
+    // A second one leaves before the daemon has confirmed it.
+    let fake = queued();
+    let running = Running::start(&mut reasonix(&fake.home(), &["run", "p"]));
+    fake.wait_for("session.attach", 1);
+    running.signal(Signal::INT);
+    fake.wait_for("session.unqueue", 1);
+    running.signal(Signal::INT);
+    let done = running.done();
+    assert_eq!(done.code, Some(130), "{done:?}");
+    let left =
+        "left before the prompt was taken back: `reasonix queue 3` shows whether it still waits";
+    assert!(done.err.contains(left), "{done:?}");
 }
 
 #[test]

@@ -206,7 +206,7 @@ impl Driven {
                     Some(line) => self.send(line)?,
                     None => self.leave_alone().await?,
                 },
-                arrived = signals.next() => match leaving.take(arrived, report) {
+                arrived = signals.next() => match leaving.take(arrived, self.run.interrupt_target(), report) {
                     Some(code) => return Ok(code),
                     None => self.stop(leaving.code(exit::INTERRUPTED), report),
                 },

@@ -14,6 +14,15 @@ use crate::signals::OsSignal;
 /// A second Ctrl-C within this time leaves at once.
 pub(super) const TWICE: Duration = Duration::from_secs(2);
 
+/// What the first Ctrl-C ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InterruptTarget {
+    /// The turn of the run.
+    Turn,
+    /// A prompt that waits, perhaps behind the turn of somebody else, which goes on.
+    QueuedPrompt,
+}
+
 /// What signals have asked for so far.
 pub(super) struct InterruptState {
     ephemeral: bool,
@@ -31,8 +40,13 @@ impl InterruptState {
         }
     }
 
-    /// Takes a signal: the code to leave with at once; `None`: the turn is to be interrupted.
-    pub(super) fn take(&mut self, arrived: OsSignal, report: &mut Report) -> Option<u8> {
+    /// Takes a signal: the code to leave with at once; `None`: this is to be ended.
+    pub(super) fn take(
+        &mut self,
+        arrived: OsSignal,
+        target: InterruptTarget,
+        report: &mut Report,
+    ) -> Option<u8> {
         match arrived {
             // An ephemeral session does not go on without its run.
             OsSignal::Hup if !self.ephemeral => {
@@ -40,15 +54,16 @@ impl InterruptState {
                 Some(0)
             }
             OsSignal::Int if self.interrupted.is_some_and(|at| at.elapsed() < TWICE) => {
+                self.report_unfinished(target, report);
                 report.left(left(exit::INTERRUPTED));
                 Some(exit::INTERRUPTED)
             }
             OsSignal::Int => {
                 self.interrupted = Some(Instant::now());
-                output::progress(if self.ephemeral {
-                    say!(Msg::InterruptingEphemeral)
-                } else {
-                    say!(Msg::Interrupting)
+                output::progress(match (target, self.ephemeral) {
+                    (_, true) => say!(Msg::InterruptingEphemeral),
+                    (InterruptTarget::QueuedPrompt, false) => say!(Msg::TakingBack),
+                    (InterruptTarget::Turn, false) => say!(Msg::Interrupting),
                 });
                 None
             }
@@ -57,6 +72,18 @@ impl InterruptState {
                 None
             }
         }
+    }
+
+    /// Reports what a second Ctrl-C leaves behind: nobody waits for the answer to the first. An ephemeral session is
+    /// deleted in any case.
+    fn report_unfinished(&self, target: InterruptTarget, report: &Report) {
+        let Some(pid) = report.pid.filter(|_| !self.ephemeral) else {
+            return;
+        };
+        output::progress(&match target {
+            InterruptTarget::QueuedPrompt => say!(Msg::LeftQueued, pid),
+            InterruptTarget::Turn => say!(Msg::LeftRunning, pid),
+        });
     }
 
     /// The code of a run whose turn ended with this one.

@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::goal::{GoalEvent, GoalRun};
-use super::interrupts::{InterruptState, TWICE};
+use super::interrupts::{InterruptState, InterruptTarget, TWICE};
 use super::log_change::LogChange;
 use super::question::Questions;
 use super::report::Report;
@@ -146,7 +146,7 @@ impl Run {
                 changes = self.agents.changed() => if let Some(code) = self.take_agents(changes, report)? {
                     return Ok(leaving.code(code));
                 },
-                arrived = heard(signals, early) => match leaving.take(arrived, report) {
+                arrived = heard(signals, early) => match leaving.take(arrived, self.interrupt_target(), report) {
                     Some(code) => return Ok(code),
                     None => drop(self.stop()),
                 },
@@ -192,6 +192,20 @@ impl Run {
         followed
     }
 
+    /// Whether [`Self::stop`] interrupts a turn, or the wait of a restart.
+    fn interrupts(&self) -> bool {
+        let is_own = self.turn.is_some() || self.ended.is_some() || self.goal.is_some();
+        is_own || self.restart.is_some()
+    }
+
+    /// What [`Self::stop`] ends.
+    pub(super) fn interrupt_target(&self) -> InterruptTarget {
+        match self.interrupts() || self.waiting.is_empty() {
+            true => InterruptTarget::Turn,
+            false => InterruptTarget::QueuedPrompt,
+        }
+    }
+
     /// Takes back the prompts of this run that wait, and interrupts the turn that runs for it, or that begins for it yet:
     /// another client's turn goes on. What comes of it are events.
     pub(super) fn stop(&mut self) -> JoinHandle<()> {
@@ -201,8 +215,7 @@ impl Run {
         let mut waiting = self.waiting.clone();
         // The interrupt ends the wait of a restart.
         waiting.retain(|prompt| self.restart != Some(*prompt));
-        let is_own = self.turn.is_some() || self.ended.is_some() || self.goal.is_some();
-        let interrupts = is_own || self.restart.is_some();
+        let interrupts = self.interrupts();
         tokio::spawn(async move {
             for prompt_id in waiting {
                 let session = session.clone();
