@@ -1,6 +1,6 @@
 //! The followed session, updated by events.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use client::DecodedEvent;
 use client::form::{self, ShownInteraction};
@@ -80,8 +80,8 @@ pub struct Session {
     pub began: Option<Stamp>,
     /// The waits of that turn for the user.
     waits: UserWaits,
-    /// When a failed request is retried, if it is waiting for that.
-    pub retry_at: Option<Instant>,
+    /// Since when a failed request waits for its next try, and for how many milliseconds.
+    pub retry: Option<(Stamp, u64)>,
     /// Running calls.
     pub running: Vec<(CallId, String)>,
     /// The daemon may have restarted: the next prompt sends keys and variables again.
@@ -130,7 +130,7 @@ impl Session {
             seq: Seq::default(),
             began: None,
             waits: UserWaits::default(),
-            retry_at: None,
+            retry: None,
             running: Vec::new(),
             unsure: true,
             offered: false,
@@ -240,6 +240,15 @@ impl Session {
         self.turns = summary.turns;
     }
 
+    /// How long a failed request waits for its next try, if it does. Clocks that disagree make it no longer than it was at
+    /// first.
+    #[must_use]
+    pub fn retries_in(&self, now: Stamp) -> Option<Duration> {
+        let (since, wait_ms) = self.retry?;
+        let waited = u64::try_from(now.0.saturating_sub(since.0)).unwrap_or(0);
+        Some(Duration::from_millis(wait_ms.saturating_sub(waited)))
+    }
+
     /// What it cost, with its sub-agents.
     #[must_use]
     pub fn cost(&self) -> Cost {
@@ -271,7 +280,7 @@ impl Session {
         self.state = state;
         self.waiting_for = waiting_for;
         cause.clone_into(&mut self.cause);
-        self.retry_at = None;
+        self.retry = None;
         self.waits.wait(waiting_for, at);
         match self.busy() {
             true => self.began = self.began.or(Some(at)),
@@ -283,7 +292,7 @@ impl Session {
     }
 
     /// Applies an event.
-    pub fn fold(&mut self, event: &DecodedEvent, now: Instant) {
+    pub fn fold(&mut self, event: &DecodedEvent) {
         if let Some(live) = event.live() {
             self.live(live.clone(), event.at);
         }
@@ -304,7 +313,7 @@ impl Session {
         if seq > self.seq {
             self.seq = seq;
             Goal::fold(&mut self.goal, &body);
-            self.record(body, event.at, now);
+            self.record(body, event.at);
         } else {
             self.runs(body, event.at);
         }
@@ -337,7 +346,7 @@ impl Session {
         }
     }
 
-    fn record(&mut self, body: Body, at: Stamp, now: Instant) {
+    fn record(&mut self, body: Body, at: Stamp) {
         if let Body::InteractionOpened(interaction) = &body {
             self.open.push(interaction.clone());
         }
@@ -355,8 +364,7 @@ impl Session {
             }
             Body::SessionState(state) => {
                 self.enter(state.state, state.waiting_for, &state.cause, at);
-                let wait = state.retry_in_ms.map(Duration::from_millis);
-                self.retry_at = wait.and_then(|wait| now.checked_add(wait));
+                self.runs(Body::SessionState(state), at);
             }
             Body::SessionExited(_) => self.enter(State::Exited, None, "", at),
             Body::SessionReopened(_) => self.enter(State::Idle, None, "", at),
@@ -418,9 +426,10 @@ impl Session {
         }
     }
 
-    /// Tracks running work, which no snapshot holds.
+    /// Tracks running work and the time of the next try, which no snapshot holds.
     fn runs(&mut self, body: Body, at: Stamp) {
         match body {
+            Body::SessionState(state) => self.retry = state.retry_in_ms.map(|ms| (at, ms)),
             // The last command started is the running one.
             Body::TurnStarted(_) if self.busy() => self.began = Some(at),
             Body::TurnEnded(_) => {

@@ -149,7 +149,7 @@ fn record(model: &mut Model, event: &DecodedEvent) -> Vec<Effect> {
     };
     let known = session.seq;
     let first = known == proto::Seq::default();
-    session.fold(event, model.now);
+    session.fold(event);
     model.seen.insert(session.id, session.seq);
     if let Some(Live::Snapshot(snapshot)) = event.live() {
         if !first {

@@ -173,12 +173,13 @@ impl ErrorContext {
         let kind = classify(meant, vendor);
         let words = vendor.words();
         let what = match meant {
-            Some(status) => format!("answered {status}: {words}"),
+            Some(status) => format!("{}: {words}", answered(status, kind)),
             None => format!("answered with an error: {words}"),
         };
         let hint = match kind {
             ErrorKind::Permanent if demands_alternation(vendor) => ALTERNATION_HINT.to_owned(),
             ErrorKind::Permanent if demands_responses(vendor) => RESPONSES_HINT.to_owned(),
+            ErrorKind::Transient if meant == Some(429) => rate_hint(retry_after),
             _ => self.hint(model, kind, meant),
         };
         let mut error = self.error(&what, hint, kind, retry_after);
@@ -217,7 +218,6 @@ impl ErrorContext {
                 "check the key in {variable}, or set another one with `reasonix login {}`",
                 self.entry.name
             ),
-            (ErrorKind::Transient, Some(429)) => "the provider's rate limit was reached: wait, or run fewer sessions".to_owned(),
             (ErrorKind::Transient, _) => "the provider has a problem: try again later, and check its status page".to_owned(),
             (ErrorKind::Permanent, Some(403)) => format!("the key in {variable} may not use `{model}`, or not from this location: check the account's permissions"),
             (ErrorKind::Permanent, Some(404)) => {
@@ -355,6 +355,25 @@ impl VendorError {
         };
         (found != Self::default()).then_some(found)
     }
+}
+
+/// That a vendor refused a request. A 429 is not always a rate limit: some send it for an empty account.
+pub(crate) fn answered(status: u16, kind: ErrorKind) -> String {
+    match (status, kind) {
+        (429, ErrorKind::Transient) => "rate-limited the request (429)".to_owned(),
+        _ => format!("answered {status}"),
+    }
+}
+
+/// What to do about a rate limit, for as long as the vendor says. In whole units, rounded up: trying too early fails.
+fn rate_hint(retry_after: Option<Duration>) -> String {
+    let wait = match retry_after.map(|after| after.as_secs()) {
+        None | Some(0) => String::new(),
+        Some(seconds @ ..=120) => format!(" {seconds} s"),
+        Some(seconds @ ..=7_200) => format!(" {} min", seconds.div_ceil(60)),
+        Some(seconds) => format!(" {} h", seconds.div_ceil(3_600)),
+    };
+    format!("the provider's rate limit was reached: wait{wait}, or run fewer sessions")
 }
 
 /// Determines the error kind.

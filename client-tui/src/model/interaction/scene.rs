@@ -56,8 +56,7 @@ impl Scene {
             "seq": seq, "session": 7, "at": Stamp(0), "turn": 1, "kind": kind, "data": data,
         });
         let event: proto::Event = serde_json::from_str(&event.to_string()).unwrap();
-        let now = self.now;
-        self.session().fold(&event.into(), now);
+        self.session().fold(&event.into());
         self.tick();
     }
 

@@ -141,8 +141,7 @@ fn turn(model: &Model, session: &Session, width: usize) -> Option<Vec<(u8, TextR
             let cause = text::line(&language.translate(&session.cause));
             let cause = retry_cause(&cause, width.saturating_sub(RETRY_REST));
             pieces.push((0, TextRole::Warning, format!("{} {cause}", spinner(model))));
-            if let Some(at) = session.retry_at {
-                let left = at.saturating_duration_since(model.now);
+            if let Some(left) = session.retries_in(model.clock) {
                 let words = language.fill(Msg::RetryIn, &[&short::duration(left)]);
                 pieces.push((1, TextRole::Text, words));
             }

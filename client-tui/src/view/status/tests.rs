@@ -275,13 +275,36 @@ fn retry_row_cuts_the_cause_and_keeps_the_count() {
     let session = model.session.as_mut().unwrap();
     "`deepseek` cannot be reached: connection refused by the proxy at 10.0.0.1 (attempt 2 of 8)"
         .clone_into(&mut session.cause);
-    session.retry_at = Some(model.now + Duration::from_secs(5));
+    session.retry = Some((model.clock, 5_000));
     let rows = |width| above_of(&model, width).remove(1);
     assert_eq!(rows(40), "⠋ `deepse… (attempt 2 of 8) · in 5 s");
     assert_eq!(
         rows(80),
         "⠋ `deepseek` cannot be reached: connection refuse… (attempt 2 of 8) · in 5 s"
     );
+}
+
+#[test]
+fn a_client_that_comes_later_counts_down_from_when_the_wait_began() {
+    let mut model = model(State::Running, None);
+    let asked = model.clock;
+    let waits = format!(
+        r#"{{"seq":7,"session":12,"at":"{asked}","turn":1,"kind":"session.state","data":{{"state":"waiting","waiting_for":"retry","cause":"busy (attempt 2 of 8)","retry_in_ms":250000}}}}"#
+    );
+    let event: proto::Event = serde_json::from_str(&waits).unwrap();
+    model.clock = proto::Stamp(asked.0 + 60_000);
+    let shown = |model: &mut Model| {
+        model.session.as_mut().unwrap().fold(&event.clone().into());
+        above_of(model, 80).remove(1)
+    };
+    let row = "⠋ busy (attempt 2 of 8) · in 3m 10s · Esc interrupts";
+    assert_eq!(shown(&mut model), row);
+    // The same if the snapshot has the state, and the record is only replayed.
+    let session = model.session.as_mut().unwrap();
+    session.seq = Seq(9);
+    "busy (attempt 2 of 8)".clone_into(&mut session.cause);
+    session.retry = None;
+    assert_eq!(shown(&mut model), row);
 }
 
 #[test]
@@ -292,7 +315,7 @@ fn the_reason_for_waiting_is_shown() {
         r#"{"seq":1,"session":12,"at":"2026-01-01T00:00:00.000Z","turn":1,"kind":"session.state","data":{"state":"waiting","waiting_for":"retry","cause":"429 from deepseek,\u001b[2J try 2 of 8","retry_in_ms":5000}}"#,
     )
     .unwrap();
-    session.fold(&event.into(), model.now);
+    session.fold(&event.into());
     assert_eq!(
         above_of(&model, 80),
         [

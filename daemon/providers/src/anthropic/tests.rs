@@ -191,10 +191,8 @@ async fn statuses_become_errors_with_the_vendors_words_and_without_the_key() {
             (kind, Some(status)),
             "{message}"
         );
-        assert_eq!(
-            error.message,
-            format!("`acme` answered {status}: {message} ***")
-        );
+        let answered = crate::failure::answered(status, kind);
+        assert_eq!(error.message, format!("`acme` {answered}: {message} ***"));
         let wait = (status == 529).then_some(Duration::from_secs(3));
         assert_eq!(error.retry_after, wait);
     }

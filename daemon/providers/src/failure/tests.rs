@@ -44,7 +44,8 @@ fn a_status_says_whether_a_retry_helps() {
     ] {
         let error = refused(status, r#"{"error":{"message":"because"}}"#);
         assert_eq!((error.kind, error.status), (kind, Some(status)), "{status}");
-        assert_eq!(error.message, format!("`acme` answered {status}: because"));
+        let answered = answered(status, kind);
+        assert_eq!(error.message, format!("`acme` {answered}: because"));
     }
 }
 
@@ -418,4 +419,25 @@ fn request_that_the_server_calls_invalid_is_not_retried_whatever_its_status() {
     assert_eq!(refused(500, body).kind, ErrorKind::Permanent);
     let vague = r#"{"error":{"type":"server_error","message":"sorry"}}"#;
     assert_eq!(refused(500, vague).kind, ErrorKind::Transient);
+}
+
+#[test]
+fn a_rate_limit_says_so_and_how_long_it_lasts() {
+    let slow = VendorError::from_text(r#"{"error":{"message":"slow down"}}"#);
+    let refused = |after| site().refused("big", 429, after, &slow);
+    let error = refused(None);
+    assert_eq!(
+        error.message,
+        "`acme` rate-limited the request (429): slow down"
+    );
+    assert_eq!(
+        error.hint,
+        "the provider's rate limit was reached: wait, or run fewer sessions"
+    );
+    for (seconds, wait) in [(90, "90 s"), (250, "5 min"), (7_201, "3 h")] {
+        assert_eq!(
+            refused(Some(Duration::from_secs(seconds))).hint,
+            format!("the provider's rate limit was reached: wait {wait}, or run fewer sessions")
+        );
+    }
 }

@@ -152,7 +152,8 @@ async fn statuses_become_errors_with_the_vendors_words_and_without_the_key() {
         let error = error(&parts);
         assert_eq!((error.kind, error.status), (kind, Some(status)));
         assert_eq!(error.retry_after, wait.map(Duration::from_secs));
-        assert_eq!(error.message, format!("`acme` answered {status}: no: ***"));
+        let answered = crate::failure::answered(status, kind);
+        assert_eq!(error.message, format!("`acme` {answered}: no: ***"));
         assert_eq!(parts.len(), 1);
     }
 }

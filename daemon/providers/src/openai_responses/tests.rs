@@ -80,10 +80,8 @@ async fn statuses_become_errors_with_the_vendors_words() {
             panic!("no error: {parts:?}");
         };
         assert_eq!((error.kind, error.status), (kind, Some(status)), "{code}");
-        assert_eq!(
-            error.message,
-            format!("`acme` answered {status}: {message} ***")
-        );
+        let answered = crate::failure::answered(status, kind);
+        assert_eq!(error.message, format!("`acme` {answered}: {message} ***"));
     }
 }
 

@@ -329,6 +329,7 @@ crate::catalog! {
     /// Of what a rewind does not bring back.
     TurnNote = "Turn {0}: {1}", "第 {0} 回合：{1}";
     ProviderAnswered = "`{0}` answered {1}: {2}", "`{0}` 应答 {1}：{2}";
+    ProviderRateLimited = "`{0}` rate-limited the request (429): {1}", "`{0}` 限制了请求频率（429）：{1}";
     ProviderError = "`{0}` answered with an error: {1}", "`{0}` 应答出错：{1}";
     ProviderNoConnection = "`{0}` has no connection to {1}: {2}", "`{0}` 无法连接 {1}：{2}";
     ProviderLostConnection = "`{0}` lost its connection to {1}: {2}", "`{0}` 与 {1} 的连接断开：{2}";
@@ -373,6 +374,7 @@ crate::catalog! {
     HintSetKey = "set `{0}` in the environment or store the key, then try again", "请在环境中设置 `{0}` 或保存密钥，然后重试";
     HintTooLong = "the conversation is too long for the model: compact it, or use a model with a larger context window", "对话过长，超出模型的上下文窗口：请压缩，或换用窗口更大的模型";
     HintCheckKey = "check the key in {0}, or set another one with `reasonix login {1}`", "请检查 {0} 中的密钥，或用 `reasonix login {1}` 设置另一个";
+    HintRateWait = "the provider's rate limit was reached: wait {0}, or run fewer sessions", "已达到服务商的频率限制：请等待 {0}，或减少会话数";
     HintRate = "the provider's rate limit was reached: wait, or run fewer sessions", "已达到服务商的频率限制：请稍候，或减少会话数";
     HintInvalidCall = "`{0}` wrote a tool call that the provider cannot read: send the prompt again, or use another model", "`{0}` 写出的工具调用无法被服务商解析：请重新发送提示，或换用其他模型";
     HintNotRunning = "start the server on this machine, or check the port in `base_url`", "请启动本机上的服务器，或检查 `base_url` 中的端口";

@@ -503,3 +503,33 @@ fn what_a_budget_says_is_translated_whole() {
         assert_eq!(Language::Chinese.translate(said), chinese);
     }
 }
+
+#[test]
+fn long_waits_are_in_minutes_and_hours() {
+    use crate::transcript::Status;
+    use crate::transcript::words::status;
+
+    let wait = |language, ms| {
+        let cause = "`acme` rate-limited the request (429): slow down".to_owned();
+        let retry = Status::Retry {
+            in_ms: Some(ms),
+            cause,
+        };
+        status(language, &retry)
+    };
+    for (ms, english) in [
+        (1_500, "1.5 s"),
+        (59_900, "59.9 s"),
+        (59_999, "1 min 0 s"),
+        (249_100, "4 min 10 s"),
+        (7_500_000, "2 h 5 min"),
+    ] {
+        let words =
+            format!("retrying in {english}: `acme` rate-limited the request (429): slow down");
+        assert_eq!(wait(Language::English, ms), words);
+    }
+    assert_eq!(
+        wait(Language::Chinese, 249_100),
+        "4 分 10 秒后重试：`acme` 限制了请求频率（429）：slow down"
+    );
+}

@@ -97,8 +97,11 @@ crate::catalog! {
     OnlyReadsBy = "{0} made the session read-only: changes are refused", "{0} 已设为只读：任何改动都会被拒绝";
     ChangesAgain = "changes are allowed again", "已重新允许改动";
     ChangesAgainBy = "{0} allowed changes again", "{0} 已重新允许改动";
-    /// Seconds; why.
-    RetryIn = "retrying in {0} s: {1}", "{0} 秒后重试：{1}";
+    /// A wait; why.
+    RetryIn = "retrying in {0}: {1}", "{0}后重试：{1}";
+    WaitSeconds = "{0} s", "{0} 秒";
+    WaitMinutes = "{0} min {1} s", "{0} 分 {1} 秒";
+    WaitHours = "{0} h {1} min", "{0} 小时 {1} 分";
     Retry = "retrying: {0}", "等待重试：{0}";
     Joined = "{0} joined", "{0} 已加入";
     Left = "{0} left", "{0} 已离开";
@@ -193,8 +196,8 @@ crate::catalog! {
     RestartedAfter = "restart {0}: the session goes on after a failure: {1}", "第 {0} 次重启：会话在失败后继续：{1}";
     OneRestart = "{0} restart", "{0} 次重启";
     Restarts = "{0} restarts", "{0} 次重启";
-    RestartedIn = "restart {0}: the session starts again in {1} s", "第 {0} 次重启：会话将在 {1} 秒后再次开始";
-    RestartedAfterIn = "restart {0}: the session goes on in {2} s after a failure: {1}", "第 {0} 次重启：会话将在失败后 {2} 秒继续：{1}";
+    RestartedIn = "restart {0}: the session starts again in {1}", "第 {0} 次重启：会话将在 {1}后再次开始";
+    RestartedAfterIn = "restart {0}: the session goes on in {2} after a failure: {1}", "第 {0} 次重启：会话将在失败后 {2}继续：{1}";
     /// Number of restarts; why.
     GaveUp = "gave up after {0}: {1}", "{0}后放弃：{1}";
     GaveUpTooMany = "too many restarts in a short time", "短时间内重启过多";

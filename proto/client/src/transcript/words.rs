@@ -85,7 +85,7 @@ pub fn author(language: Language, role: MessageRole) -> &'static str {
 fn restarted(language: Language, restarted: &SessionRestarted) -> String {
     let number = restarted.number.to_string();
     let reason = language.translate(&restarted.reason);
-    let wait = seconds(restarted.wait_ms);
+    let wait = wait(language, restarted.wait_ms);
     match (reason.is_empty(), restarted.wait_ms) {
         (true, 0) => language.fill(Msg::Restarted, &[&number]),
         (true, _) => language.fill(Msg::RestartedIn, &[&number, &wait]),
@@ -225,7 +225,7 @@ fn only_reads(language: Language, only: bool, by: Option<&str>) -> String {
 fn retry(language: Language, in_ms: Option<u64>, cause: &str) -> String {
     let cause = language.translate(cause);
     match in_ms {
-        Some(ms) => language.fill(Msg::RetryIn, &[&seconds(ms), &cause]),
+        Some(ms) => language.fill(Msg::RetryIn, &[&wait(language, ms), &cause]),
         None => language.fill(Msg::Retry, &[&cause]),
     }
 }
@@ -368,6 +368,21 @@ pub fn first_words(text: &str) -> String {
 #[must_use]
 pub fn one_line(text: &str) -> String {
     text.trim().replace(['\n', '\r'], " ")
+}
+
+/// A wait in words: `1.5 s`, `4 min 10 s`, `2 h 5 min`.
+fn wait(language: Language, ms: u64) -> String {
+    // Rounded up, so that nobody comes back too early.
+    let whole = ms.div_ceil(1_000);
+    let parts = |message, unit: u64, part: u64| {
+        let rest = whole % unit / part;
+        language.fill(message, &[&(whole / unit).to_string(), &rest.to_string()])
+    };
+    match whole {
+        _ if ms < 59_950 => language.fill(Msg::WaitSeconds, &[&seconds(ms)]),
+        0..3_600 => parts(Msg::WaitMinutes, 60, 1),
+        _ => parts(Msg::WaitHours, 3_600, 60),
+    }
 }
 
 /// Milliseconds as seconds, with one digit of the fraction.
