@@ -21,7 +21,7 @@ use proto::params::session::{
     ShellParams, Signal, SignalParams, UnqueueParams,
 };
 use proto::params::{command, goal, history, hook, mcp, memory, process, rules, skill, symbol};
-use proto::{CallId, Pid, Seq};
+use proto::{CallId, Pid, PromptId, Seq};
 
 /// An effect to perform.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,10 +69,12 @@ pub enum Call {
     Create(Box<CreateParams>),
     /// The keys and lost variables of this process are added where `renew` says so. `takeover`: it is a headless run's
     /// session, which becomes a person's first.
+    /// `before`: where it belongs in the queue, if it was taken out of it ([`crate::model::composer::Composer::before`]).
     Prompt {
         params: PromptParams,
         renew: bool,
         takeover: bool,
+        before: Vec<PromptId>,
     },
     /// Runs a shell command of the user.
     Shell(ShellParams),
@@ -86,10 +88,11 @@ pub enum Call {
     Set(Box<SetParams>),
     /// Answers an interaction.
     Answer(AnswerParams),
-    /// `edit`: its text goes back into the composer.
+    /// `edit`: its text goes back into the composer. `before`: the prompts that waited behind it.
     Unqueue {
         params: UnqueueParams,
         edit: Option<Prompt>,
+        before: Vec<PromptId>,
     },
     EditQueued(EditParams),
     Reorder(ReorderParams),
@@ -181,6 +184,11 @@ pub enum Answer {
     },
     /// A call succeeded whose result arrives as an event, or that has none.
     Done(Call),
+    /// A prompt that was taken out of the queue waits again, at its end.
+    QueuedAgain {
+        prompt: PromptId,
+        before: Vec<PromptId>,
+    },
     /// A signal that the session has no use for: a pause of a paused one, …
     NotDelivered(Signal),
     Created(CreateOutput),

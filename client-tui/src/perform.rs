@@ -116,11 +116,19 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             ref params,
             renew,
             takeover,
+            ref before,
         } => {
             if takeover {
                 client.take_over(&params.session).await?;
             }
-            done(client.prompt(params.clone(), renew).await, call)?
+            let queued = client.prompt(params.clone(), renew).await?;
+            match before.is_empty() {
+                true => Answer::Done(call),
+                false => Answer::QueuedAgain {
+                    prompt: queued.prompt_id,
+                    before: before.clone(),
+                },
+            }
         }
         Call::Shell(ref params) => done(client.call::<SessionShell>(params).await, call)?,
         Call::RestartServer(ref params) => done(client.call::<McpRestart>(params).await, call)?,

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use client::prompt::Prompt;
-use proto::{SessionId, TextOrigin};
+use proto::{PromptId, SessionId, TextOrigin};
 
 use crate::messages::Language;
 use crate::messages::composer::Msg;
@@ -51,6 +51,9 @@ pub struct Composer {
     drafts: HashMap<Option<SessionId>, history::Draft>,
     /// What was cleared last, if nothing was sent since.
     cleared: Option<String>,
+    /// Prompts of the queue that the text goes before when it is sent, as it was taken out of the queue there. Until the
+    /// text is sent, cleared or left.
+    pub before: Vec<PromptId>,
 }
 
 impl Composer {
@@ -151,6 +154,7 @@ impl Composer {
 
     /// Clears the text and its undo history.
     fn empty(&mut self) {
+        self.before.clear();
         self.history.leave();
         self.buffer.reset();
         self.menu.reset();

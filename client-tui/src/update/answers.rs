@@ -87,7 +87,13 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
         Answer::Done(Call::Unqueue {
             params,
             edit: Some(prompt),
-        }) => taken_back(model, &params.session, &prompt),
+            before,
+        }) => {
+            taken_back(model, &params.session, &prompt);
+            if here {
+                model.composer.before = before;
+            }
+        }
         Answer::Interrupted {
             session,
             taken_back: prompts,
@@ -110,6 +116,7 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
 fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
     match answer {
         Answer::Created(created) => return self::created(model, &created),
+        Answer::QueuedAgain { prompt, before } => return list::put_before(model, prompt, &before),
         Answer::Goal(status) => return goal::shown(model, &status),
         Answer::Forked(forked) => return self::forked(model, &forked),
         Answer::Checkpoints { undo: true, output } => return undo(model, &output),

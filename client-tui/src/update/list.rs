@@ -28,6 +28,7 @@ use crate::model::{Dialog, Link, Model, Tone};
 
 pub use accept::visit;
 pub use loaded::take;
+pub use queue::put_before;
 
 /// How long an answer may take until it is asked again.
 const LOST: Duration = Duration::from_secs(5);

@@ -39,12 +39,13 @@ pub(super) fn failed(model: &mut Model, here: bool, call: Call, trouble: ErrorRe
             }
         }
         Call::Create(params) if here => not_created(model, &params, &trouble),
-        Call::Prompt { params, .. } if here => {
+        Call::Prompt { params, before, .. } if here => {
             let prompt = Prompt {
                 text: params.text,
                 untyped: params.untyped,
             };
             not_sent(model, &as_text(&prompt), &trouble);
+            model.composer.before = before;
         }
         Call::Shell(params) if here => {
             let prompt = Prompt::typed(format!("!{}", params.command));

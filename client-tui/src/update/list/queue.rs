@@ -2,7 +2,7 @@
 
 use client::prompt::Prompt;
 use proto::params::session::{EditParams, QueuedPrompt, ReorderParams, UnqueueParams};
-use proto::{RequestId, SessionId};
+use proto::{PromptId, RequestId, SessionId};
 
 use super::current;
 use crate::effect::{Call, Effect};
@@ -21,9 +21,9 @@ fn marked(model: &Model) -> Option<(SessionId, usize, QueuedPrompt)> {
     Some((session.id, place, queued.clone()))
 }
 
-/// Takes it back, into the composer.
+/// Takes it back, into the composer. Sent again, it goes to where it was.
 pub fn edit(model: &mut Model) -> Vec<Effect> {
-    let Some((session, _, queued)) = marked(model) else {
+    let Some((session, place, queued)) = marked(model) else {
         return Vec::new();
     };
     if !model.composer.is_empty() {
@@ -36,7 +36,28 @@ pub fn edit(model: &mut Model) -> Vec<Effect> {
         text: queued.text.clone(),
         untyped: queued.untyped.clone(),
     };
-    vec![unqueue(session, &queued, Some(prompt))]
+    let waiting = model
+        .session
+        .as_ref()
+        .map(|session| session.queue.waiting());
+    let behind = waiting.into_iter().flatten().skip(place + 1);
+    let before = behind.map(|queued| queued.prompt_id).collect();
+    vec![unqueue(session, &queued, Some(prompt), before)]
+}
+
+/// Puts a prompt that was taken out and sent again before the first that still waits of those that were behind it. If none
+/// of them does, it stays at the end.
+pub fn put_before(model: &Model, prompt_id: PromptId, before: &[PromptId]) -> Vec<Effect> {
+    let Some(session) = &model.session else {
+        return Vec::new();
+    };
+    let waiting = session.queue.waiting().iter();
+    let mut others = waiting.filter(|queued| queued.prompt_id != prompt_id);
+    let place = others.position(|queued| before.contains(&queued.prompt_id));
+    let Some(position) = place.and_then(|place| u64::try_from(place).ok()) else {
+        return Vec::new();
+    };
+    vec![reorder(session.id, prompt_id, position)]
 }
 
 /// Takes it back.
@@ -44,15 +65,33 @@ pub fn drop(model: &mut Model) -> Vec<Effect> {
     let Some((session, _, queued)) = marked(model) else {
         return Vec::new();
     };
-    vec![unqueue(session, &queued, None)]
+    vec![unqueue(session, &queued, None, Vec::new())]
 }
 
-fn unqueue(session: SessionId, queued: &QueuedPrompt, edit: Option<Prompt>) -> Effect {
+fn unqueue(
+    session: SessionId,
+    queued: &QueuedPrompt,
+    edit: Option<Prompt>,
+    before: Vec<PromptId>,
+) -> Effect {
     let params = UnqueueParams {
         session: session.to_string(),
         prompt_id: queued.prompt_id,
     };
-    Effect::Call(Call::Unqueue { params, edit })
+    Effect::Call(Call::Unqueue {
+        params,
+        edit,
+        before,
+    })
+}
+
+fn reorder(session: SessionId, prompt_id: PromptId, position: u64) -> Effect {
+    Effect::Call(Call::Reorder(ReorderParams {
+        session: session.to_string(),
+        prompt_id,
+        position,
+        request_id: Some(RequestId::new()),
+    }))
 }
 
 /// Moves it one place; does nothing if it is already at that end.
@@ -66,12 +105,7 @@ pub fn shift(model: &mut Model, by: isize) -> Vec<Effect> {
     let Some(position) = wanted.and_then(|place| u64::try_from(place).ok()) else {
         return Vec::new();
     };
-    vec![Effect::Call(Call::Reorder(ReorderParams {
-        session: session.to_string(),
-        prompt_id: queued.prompt_id,
-        position,
-        request_id: Some(RequestId::new()),
-    }))]
+    vec![reorder(session, queued.prompt_id, position)]
 }
 
 /// Says it into the running turn instead of waiting for its end.

@@ -563,13 +563,13 @@ fn prompts_that_wait_are_moved_dropped_steered_and_edited() {
     assert_eq!(params.steer, Some(true));
     assert_eq!(params.text, "first\nwith a second line");
     let effects = press(&mut model, "j d");
-    let Call::Unqueue { params, edit } = called(&effects) else {
+    let Call::Unqueue { params, edit, .. } = called(&effects) else {
         panic!("{effects:?}")
     };
     assert_eq!((params.prompt_id, edit), (prompt_id(2), &None));
     assert_eq!(press(&mut model, "end shift-down"), []);
     let effects = press(&mut model, "home e");
-    let Call::Unqueue { params, edit } = called(&effects) else {
+    let Call::Unqueue { params, edit, .. } = called(&effects) else {
         panic!("{effects:?}")
     };
     assert_eq!(params.prompt_id, prompt_id(1));
@@ -577,6 +577,67 @@ fn prompts_that_wait_are_moved_dropped_steered_and_edited() {
     assert_eq!(edit, &Some(Prompt::typed("first\nwith a second line")));
     assert_eq!(model.composer.text(), "");
     assert!(model.dialog.is_none());
+}
+
+#[test]
+fn a_prompt_that_was_taken_out_to_be_edited_keeps_its_place() {
+    use crate::model::Link;
+    use crate::update::answers;
+    use proto::params::session::When;
+
+    let id = prompt_id;
+    // The prompt is taken out of the queue, written anew and sent; others wait then.
+    let sent_again = |taken: &str, others: &[u64]| {
+        let mut model = opened(ListOf::Queue);
+        model.link = Link::Live;
+        let effects = press(&mut model, taken);
+        let follow = model.follow;
+        let unqueue = called(&effects).clone();
+        answers::take(&mut model, follow, Answer::Done(unqueue));
+        model.composer.buffer.insert(" and more");
+        let effects = crate::update::submit::send(&mut model, When::Queue);
+        let Call::Prompt { before, .. } = called(&effects).clone() else {
+            panic!("{effects:?}")
+        };
+        let all = fixtures::queued();
+        let mut waiting: Vec<_> = all
+            .iter()
+            .filter(|queued| others.iter().any(|other| id(*other) == queued.prompt_id))
+            .cloned()
+            .collect();
+        waiting.push(proto::params::session::QueuedPrompt {
+            prompt_id: id(9),
+            ..all[0].clone()
+        });
+        let session = model.session.as_mut().unwrap();
+        session.queue = client::queue::Queue::new(Seq(20), waiting);
+        if before.is_empty() {
+            return None;
+        }
+        let answer = Answer::QueuedAgain {
+            prompt: id(9),
+            before,
+        };
+        let effects = answers::take(&mut model, follow, answer);
+        match effects.as_slice() {
+            [] => None,
+            [Effect::Call(Call::Reorder(params))] => {
+                assert_eq!(params.prompt_id, id(9));
+                Some(params.position)
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(sent_again("e", &[2, 3]), Some(0));
+    assert_eq!(sent_again("j e", &[1, 3]), Some(1));
+    assert_eq!(sent_again("j e", &[3]), Some(0), "the first has started");
+    assert_eq!(sent_again("e", &[3]), Some(0), "the second has started");
+    assert_eq!(
+        sent_again("j e", &[1]),
+        None,
+        "those behind it have started"
+    );
+    assert_eq!(sent_again("end e", &[1, 2]), None, "it was the last");
 }
 
 #[test]
