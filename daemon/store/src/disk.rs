@@ -29,6 +29,19 @@ pub fn reason(error: &dyn Error) -> String {
     texts.join(": ")
 }
 
+/// Whether the cause of an error is a full disk, or a quota that is used up.
+#[must_use]
+pub fn is_full(error: &(dyn Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |&error| error.source());
+    causes.any(|cause| {
+        let kind = cause.downcast_ref().map(io::Error::kind);
+        matches!(
+            kind,
+            Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+        )
+    })
+}
+
 /// Adds the operation and the path to I/O errors.
 pub(crate) trait IoContext<T> {
     fn at(self, doing: &'static str, path: &Path) -> Result<T, DiskError>;

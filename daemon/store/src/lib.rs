@@ -24,4 +24,4 @@ mod disk;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 
-pub use disk::{DiskError, reason};
+pub use disk::{DiskError, is_full, reason};

@@ -82,6 +82,9 @@ pub enum Cause {
     Directory,
 }
 
+/// Detail of a [`Closed::refusal`] whose cause is a full disk.
+pub const DISK_FULL: &str = "disk_full";
+
 impl Closed {
     pub fn new(cause: Cause, reason: String) -> Self {
         Self {
@@ -112,7 +115,11 @@ impl Closed {
     /// The refusal of what would change something.
     pub fn refusal(&self) -> Failure {
         let message = format!("The session is read-only: {}", self.reason);
-        Failure::new(self.name(), message, self.hint())
+        let refusal = Failure::new(self.name(), message, self.hint());
+        match self.broken.map(|broken| broken.trouble) {
+            Some(DiskFailure::Full) => refusal.with(DISK_FULL, true),
+            _ => refusal,
+        }
     }
 
     /// The error that a client gets.
@@ -406,7 +413,15 @@ fn write(
 ) -> Result<(), (String, Option<DiskFailure>)> {
     if marker == Some(true) {
         // The log was not touched.
-        let untouched = |error| (store::reason(&error), Some(DiskFailure::Write));
+        let untouched = |error| {
+            let full = store::is_full(&error);
+            let failure = if full {
+                DiskFailure::Full
+            } else {
+                DiskFailure::Write
+            };
+            (store::reason(&error), Some(failure))
+        };
         store::markers::mark(home, session).map_err(untouched)?;
     }
     if !batch.is_empty() {

@@ -14,6 +14,7 @@ use proto::hook::{HookEvent, HookFinished};
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
 use proto::record::{PromptQueued, SessionCreated};
 use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, UntypedText};
+use store::home::Home;
 use store::log::LogFile;
 
 use crate::actor::handle::SessionHandle;
@@ -23,6 +24,7 @@ use crate::assembly::setup::ProfileChoice;
 use crate::calls::hooks as hooked;
 use crate::calls::references::{self, PromptText};
 use crate::context::first_message;
+use crate::journal::DISK_FULL;
 use crate::request::keys::Keys;
 use crate::supervisor::agents::Parent;
 use crate::supervisor::build::{Parts, build};
@@ -218,7 +220,11 @@ impl Supervisor {
             Ok(Err(failure)) => {
                 drop(handle);
                 self.discard(session).await;
-                Err(failure)
+                // A session that was never made is not called read-only.
+                Err(match failure.details.contains_key(DISK_FULL) {
+                    true => no_space(&self.services.home),
+                    false => failure,
+                })
             }
             Err(_) => Err(Failure::new(
                 ErrorName::Internal,
@@ -432,14 +438,37 @@ fn build_or_remove(
 
 /// The log of a session that is being made, and its pid.
 fn new_log(services: &SessionServices, params: &CreateParams) -> Result<(Pid, LogFile), Failure> {
-    let refused = |error| storage(store::reason(&error));
-    let pid = services.pids.next().map_err(refused)?;
+    let home = &services.home;
+    let pid = services
+        .pids
+        .next()
+        .map_err(|error| not_stored(home, &error))?;
     if params.ephemeral {
-        store::markers::mark_ephemeral(&services.home, params.session).map_err(refused)?;
+        store::markers::mark_ephemeral(home, params.session)
+            .map_err(|error| not_stored(home, &error))?;
     }
-    let dir = services.home.session_dir(params.session);
-    let file = LogFile::create(&dir).map_err(|error| storage(store::reason(&error)))?;
+    let dir = home.session_dir(params.session);
+    let file = LogFile::create(&dir).map_err(|error| not_stored(home, &error))?;
     Ok((pid, file.with_syncer(services.assembly.syncer())))
+}
+
+/// Why a new session could not be stored.
+fn not_stored(home: &Home, error: &(dyn std::error::Error + 'static)) -> Failure {
+    match store::is_full(error) {
+        true => no_space(home),
+        false => storage(store::reason(error)),
+    }
+}
+
+fn no_space(home: &Home) -> Failure {
+    Failure::new(
+        ErrorName::Storage,
+        format!(
+            "There is no space left on the disk of `{}`.",
+            home.root().display()
+        ),
+        "Free some space there, then try again.",
+    )
 }
 
 fn output(handle: &SessionHandle, prompt_id: Option<PromptId>) -> CreateOutput {

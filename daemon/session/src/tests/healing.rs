@@ -140,6 +140,25 @@ async fn a_full_disk_is_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn new_session_on_a_full_disk_is_refused_with_the_place_that_is_full() {
+    let world = World::new(r#"{"text":"One."}"#);
+    world.disk.full.store(true, Ordering::SeqCst);
+    let params = world.create_params("first", Kind::Headless);
+    let refused = world.create(params).await.map(drop).unwrap_err();
+    assert_eq!(refused.name, proto::ErrorName::Storage);
+    let home = world.home.root().display();
+    assert_eq!(
+        (refused.message, refused.hint.as_str()),
+        (
+            format!("There is no space left on the disk of `{home}`."),
+            "Free some space there, then try again."
+        )
+    );
+    world.disk.full.store(false, Ordering::SeqCst);
+    world.begin("again").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn after_a_failed_sync_the_log_goes_on_in_a_new_file() {
     let fails = |world: &World, broken| world.disk.sync_fails.store(broken, Ordering::SeqCst);
     heals(fails, true).await;

@@ -19,7 +19,7 @@ use super::LOG_NAME;
 use super::index::ByteLocation;
 use super::renew::DiskFailure;
 use crate::blob::BlobStore;
-use crate::disk::{reason, unlock};
+use crate::disk::{is_full, reason, unlock};
 use crate::format::LINE_MAX;
 
 /// Disk operations of an append. Tests replace them to delay, count or fail them.
@@ -93,6 +93,7 @@ impl AppendError {
     pub fn disk_failure(&self) -> Option<DiskFailure> {
         match self {
             // An oversized record was not written, so the file is unchanged.
+            Self::Write { .. } if is_full(self) => Some(DiskFailure::Full),
             Self::Write { .. } | Self::TooLong { .. } => Some(DiskFailure::Write),
             // Bytes of another program are kept beside the copy.
             Self::Sync { .. } | Self::Changed { .. } => Some(DiskFailure::Sync),

@@ -33,6 +33,8 @@ pub enum DiskFailure {
     Opening,
     /// A write. Everything synced before it is intact.
     Write,
+    /// The same, because the disk is full.
+    Full,
     /// A sync. The page cache and the disk may differ.
     Sync,
 }
@@ -83,7 +85,7 @@ pub fn renew(
     probe(dir, disk)?;
     match disk_failure {
         DiskFailure::Opening => Ok(RenewOutcome::Sound),
-        DiskFailure::Write => {
+        DiskFailure::Write | DiskFailure::Full => {
             // Everything up to here was synced, so the disk has it, whatever the page cache holds.
             drop_page_cache(&file);
             match measure(&file, &path, upto, &mut io::sink()) {

@@ -55,6 +55,8 @@ crate::catalog! {
     GiveToTurn = "Give `to_turn`, the last turn to keep (0: none), or `undo`.", "请给出 `to_turn`，即要保留的最后一个回合（0：都不保留），或 `undo`。";
     NoSuchTurn = "There is no turn {0} in the conversation.", "对话中没有回合 {0}。";
     ListTurns = "List the turns with `reasonix rewind SESSION --list`.", "用 `reasonix rewind SESSION --list` 列出回合。";
+    NoSpace = "There is no space left on the disk of `{0}`.", "`{0}` 所在的磁盘已没有空间。";
+    NoSpaceHint = "Free some space there, then try again.", "请在那里腾出空间，然后重试。";
     LogNotRepaired = "The log cannot be repaired automatically: run `reasonix doctor` to check the store.", "无法自动修复日志：请运行 `reasonix doctor` 检查存储。";
     LogContinues = "Free space or repair the disk: the session continues once its log is writable. Until then it is read-only.", "请腾出空间或修复磁盘：日志可写后会话会继续。在此之前会话只读。";
     LogStillReadable = "You can still read it with `reasonix logs`. The file is not changed; if a newer version wrote it, use that version.", "仍可用 `reasonix logs` 读取。文件未改动；若它由更新的版本写成，请使用该版本。";

@@ -166,7 +166,12 @@ fn everything_is_synced_before_the_copy_replaces_the_log() {
 
 #[test]
 fn a_disk_that_is_still_full_changes_nothing() {
-    for disk_failure in [DiskFailure::Opening, DiskFailure::Write, DiskFailure::Sync] {
+    for disk_failure in [
+        DiskFailure::Opening,
+        DiskFailure::Write,
+        DiskFailure::Full,
+        DiskFailure::Sync,
+    ] {
         let (log, durable) = failed(b"{\"seq\":4");
         let before = bytes_of(&log.dir);
         let full = CountingSyncer::default();
@@ -295,7 +300,7 @@ fn each_append_failure_names_its_kind() {
     let mut log = TestLog::new().with(&syncer);
     *syncer.room.lock().expect("it is whole") = Some(10);
     let error = log.commit(1, 0).expect_err("it is full");
-    assert_eq!(error.disk_failure(), Some(DiskFailure::Write));
+    assert_eq!(error.disk_failure(), Some(DiskFailure::Full));
     let error = log.commit(1, 0).expect_err("it takes no more");
     assert_eq!(error.disk_failure(), None);
 
