@@ -61,8 +61,8 @@ impl From<UnjudgeableCall> for Outcome {
                  without it; a new session has the tools of this version."
             )),
             UnjudgeableCall::MissingServerTool(name) => Self::refused(format!(
-                "There is no tool `{name}` now: the entry of its MCP server was changed or removed, or its project is not \
-                 trusted any more. Nothing was called. The user sees the state of the servers with `reasonix mcp list`, and \
+                "There is no tool `{name}` now: its MCP server does not offer it any more, the server's entry was changed or \
+                 removed, or its project is not trusted any more. Nothing was called. The user sees the state of the servers with `reasonix mcp list`, and \
                  `/reload` gives this session the tools that there are."
             )),
             UnjudgeableCall::RedefinedTool(name) => Self::refused(format!(
@@ -103,6 +103,26 @@ impl From<UnjudgeableCall> for Failure {
                 outcome.text,
                 "Give the arguments as the tool's description has them.",
             ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! The words for tools that are missing.
+
+    use super::*;
+
+    #[test]
+    fn missing_tool_of_a_server_names_every_cause() {
+        let unfit = UnjudgeableCall::MissingServerTool("mcp__files__read".to_owned());
+        let text = Outcome::from(unfit).text;
+        for cause in [
+            "its MCP server does not offer it any more",
+            "the server's entry was changed or removed",
+            "its project is not trusted any more",
+        ] {
+            assert!(text.contains(cause), "{cause}: {text}");
         }
     }
 }
