@@ -69,12 +69,12 @@ pub enum Call {
     Create(Box<CreateParams>),
     /// The keys and lost variables of this process are added where `renew` says so. `takeover`: it is a headless run's
     /// session, which becomes a person's first.
-    /// `before`: where it belongs in the queue, if it was taken out of it ([`crate::model::composer::Composer::before`]).
+    /// `following`: where it belongs in the queue, if it was taken out of it ([`crate::model::composer::Composer::following`]).
     Prompt {
         params: PromptParams,
         renew: bool,
         takeover: bool,
-        before: Vec<PromptId>,
+        following: Vec<PromptId>,
     },
     /// Runs a shell command of the user.
     Shell(ShellParams),
@@ -88,11 +88,11 @@ pub enum Call {
     Set(Box<SetParams>),
     /// Answers an interaction.
     Answer(AnswerParams),
-    /// `edit`: its text goes back into the composer. `before`: the prompts that waited behind it.
+    /// `edit`: its text goes back into the composer. `following`: the prompts that waited behind it.
     Unqueue {
         params: UnqueueParams,
         edit: Option<Prompt>,
-        before: Vec<PromptId>,
+        following: Vec<PromptId>,
     },
     EditQueued(EditParams),
     Reorder(ReorderParams),
@@ -187,7 +187,7 @@ pub enum Answer {
     /// A prompt that was taken out of the queue waits again, at its end.
     QueuedAgain {
         prompt: PromptId,
-        before: Vec<PromptId>,
+        following: Vec<PromptId>,
     },
     /// A signal that the session has no use for: a pause of a paused one, …
     NotDelivered(Signal),

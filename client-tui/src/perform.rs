@@ -116,17 +116,17 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             ref params,
             renew,
             takeover,
-            ref before,
+            ref following,
         } => {
             if takeover {
                 client.take_over(&params.session).await?;
             }
             let queued = client.prompt(params.clone(), renew).await?;
-            match before.is_empty() {
+            match following.is_empty() {
                 true => Answer::Done(call),
                 false => Answer::QueuedAgain {
                     prompt: queued.prompt_id,
-                    before: before.clone(),
+                    following: following.clone(),
                 },
             }
         }

@@ -111,8 +111,8 @@ struct KnownFile {
     below: bool,
 }
 
-/// Taken apart once, since paths are looked at many times in each call of a tool, and apart by how they begin, since few
-/// names of a path begin with a dot.
+/// Split once, because paths are looked at many times in each call of a tool. Kept in two lists, because few names of a
+/// path begin with a dot.
 struct KnownFiles {
     dotted: Vec<KnownFile>,
     /// Each of one name.
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn files_whose_names_begin_without_a_dot_lie_in_no_directory_of_their_own() {
+    fn undotted_login_files_have_one_name() {
         for known in &KNOWN_FILES.others {
             assert_eq!(known.names.len(), 1, "{}", known.path);
         }

@@ -596,7 +596,7 @@ fn tool_of_a_removed_server_is_refused_with_the_reason_after_a_restart() {
     run(&house, &["-s", &old.pid()], "Add.");
     let result = result_of(&model);
     assert!(
-        result.contains("its MCP server was changed or removed"),
+        result.contains("the server's entry was changed or removed"),
         "{result}"
     );
 }

@@ -90,7 +90,7 @@ client::catalog! {
     Interrupting = "\n· interrupting; Ctrl-C again exits at once, the session stays", "\n· 正在中断；再按一次 Ctrl-C 立即退出，会话保留";
     TakingBack = "\n· taking the prompt back; Ctrl-C again exits at once, and the prompt may stay in the queue", "\n· 正在收回提示词；再按一次 Ctrl-C 立即退出，提示词可能留在队列里";
     LeftQueued = "· left before the prompt was taken back: `reasonix queue {0}` shows whether it still waits", "· 在收回提示词之前已退出：用 `reasonix queue {0}` 查看它是否仍在排队";
-    LeftRunning = "· left before the turn had ended: `reasonix show {0}` shows what became of it", "· 在回合结束之前已退出：用 `reasonix show {0}` 查看其结果";
+    LeftRunning = "· exited while the turn may still run: `reasonix show {0}` prints its state", "· 已退出，回合可能仍在运行：用 `reasonix show {0}` 查看其状态";
     Reconnected = "· reconnected", "· 已重新连接";
     Lost = "· connection lost, reconnecting…", "· 连接已断开，重新连接中…";
     PromptRemoved = "· the prompt was removed from the queue before it started", "· 该提示词在开始之前已从队列中移除";

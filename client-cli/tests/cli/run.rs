@@ -452,7 +452,7 @@ fn a_second_interrupt_leaves_at_once() {
     assert!(done.out.contains("\"outcome\":\"interrupted\""), "{done:?}");
     assert!(
         done.err
-            .contains("left before the turn had ended: `reasonix show 3`"),
+            .contains("exited while the turn may still run: `reasonix show 3`"),
         "{done:?}"
     );
 }

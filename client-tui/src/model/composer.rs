@@ -53,7 +53,7 @@ pub struct Composer {
     cleared: Option<String>,
     /// Prompts of the queue that the text goes before when it is sent, as it was taken out of the queue there. Until the
     /// text is sent, cleared or left.
-    pub before: Vec<PromptId>,
+    pub following: Vec<PromptId>,
 }
 
 impl Composer {
@@ -154,7 +154,7 @@ impl Composer {
 
     /// Clears the text and its undo history.
     fn empty(&mut self) {
-        self.before.clear();
+        self.following.clear();
         self.history.leave();
         self.buffer.reset();
         self.menu.reset();

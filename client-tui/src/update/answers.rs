@@ -87,11 +87,11 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
         Answer::Done(Call::Unqueue {
             params,
             edit: Some(prompt),
-            before,
+            following,
         }) => {
             taken_back(model, &params.session, &prompt);
             if here {
-                model.composer.before = before;
+                model.composer.following = following;
             }
         }
         Answer::Interrupted {
@@ -116,7 +116,9 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
 fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
     match answer {
         Answer::Created(created) => return self::created(model, &created),
-        Answer::QueuedAgain { prompt, before } => return list::put_before(model, prompt, &before),
+        Answer::QueuedAgain { prompt, following } => {
+            return list::put_before(model, prompt, &following);
+        }
         Answer::Goal(status) => return goal::shown(model, &status),
         Answer::Forked(forked) => return self::forked(model, &forked),
         Answer::Checkpoints { undo: true, output } => return undo(model, &output),

@@ -170,15 +170,15 @@ pub fn prompt(model: &mut Model, prompt: Prompt, when: When) -> Vec<Effect> {
     let renew = std::mem::take(&mut session.unsure);
     // A run that works towards a goal ends with it, whoever prompts it on the way.
     let takeover = session.options.kind == Some(Kind::Headless) && session.goal.is_none();
-    let before = std::mem::take(&mut model.composer.before);
+    let following = std::mem::take(&mut model.composer.following);
     model.composer.take();
     vec![Effect::Call(Call::Prompt {
         params,
         renew,
         takeover,
         // One that joins the running turn is not in a row with the others.
-        before: if when == When::Queue {
-            before
+        following: if when == When::Queue {
+            following
         } else {
             Vec::new()
         },

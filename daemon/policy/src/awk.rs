@@ -21,7 +21,7 @@ const REFUSED: &[&str] = &[
     "system",
 ];
 
-/// How the names of variables begin that mean more than their value.
+/// Prefixes of the names of variables with a special meaning.
 const REFUSED_VARIABLES: &[&str] = &[
     "ARG", "CONVFMT", "ENV", "FUNC", "OFMT", "PROC", "SYM", "TEXT",
 ];

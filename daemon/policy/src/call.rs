@@ -158,10 +158,9 @@ impl Subjects {
                     self.add(&command::path_of(word), access);
                 }
             }
-            if readings
-                .get(index)
-                .is_some_and(|reading| reading.is_some_and(|reading| reading.files))
-            {
+            let reading = readings.get(index).copied().flatten();
+            // What git shows may be in its repository.
+            if reading.is_some_and(|reading| reading.files) || part.program() == Some("git") {
                 for place in readers::places(&script, index).places {
                     if self.paths.len() < PATHS_MAX {
                         self.add(&place.text, Access::Read);

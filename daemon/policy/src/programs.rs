@@ -109,9 +109,6 @@ pub(crate) fn reading(words: &[Word]) -> Option<ReadingKind> {
         let names = !arguments.is_empty() && arguments.iter().all(may_show);
         return names.then_some(ReadingKind { files: false });
     }
-    if matches!(program, "pip" | "pip3") {
-        return pip_lists(arguments).then_some(ReadingKind { files: false });
-    }
     let tables = tables();
     if tables.awks.contains(program) {
         return awk::only_prints(arguments).then_some(ReadingKind { files: true });
@@ -123,34 +120,4 @@ pub(crate) fn reading(words: &[Word]) -> Option<ReadingKind> {
     options::risk(words, 1)
         .is_none()
         .then_some(ReadingKind { files })
-}
-
-/// Whether pip only shows what is installed: no option may name a file, another Python or an index. `freeze` has git look
-/// at work trees.
-fn pip_lists(arguments: &[Word]) -> bool {
-    const LISTING: &[&str] = &[
-        "--editable",
-        "--format=columns",
-        "--format=freeze",
-        "--format=json",
-        "--local",
-        "--not-required",
-        "--user",
-        "-e",
-        "-l",
-    ];
-    const SHOWING: &[&str] = &["--files", "-f"];
-    const COMMON: &[&str] = &["--quiet", "--verbose", "-q", "-v"];
-    let is_name = |text: &str| {
-        let is_of_names = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        !text.starts_with('-') && text.chars().all(is_of_names)
-    };
-    let mut words = arguments.iter().map(|word| word.text.as_str());
-    match words.next() {
-        Some("list") => words.all(|word| LISTING.contains(&word) || COMMON.contains(&word)),
-        Some("show") => {
-            words.all(|word| SHOWING.contains(&word) || COMMON.contains(&word) || is_name(word))
-        }
-        _ => false,
-    }
 }

@@ -31,6 +31,8 @@ pub(crate) struct ReadPaths {
     pub(crate) places: Vec<ReadPath>,
     /// Why some words cannot be resolved before the shell has run, if so.
     pub(crate) unclear: Option<&'static str>,
+    /// Some paths are missing, because there are too many.
+    pub(crate) is_cut: bool,
     /// Whether directories are searched recursively, not only listed.
     pub(crate) walks: bool,
 }
@@ -122,6 +124,7 @@ impl ReadPaths {
         }
         if self.places.len() >= PLACES_MAX {
             self.unclear = Some("the command names too many files to check them all");
+            self.is_cut = true;
             return;
         }
         self.places.push(place);

@@ -54,7 +54,7 @@ from_toml! {
         pub never: Names,
         pub writers: Names,
         pub harmless: Names,
-        pub unvalued: Names,
+        pub flag_only_programs: Names,
         pub file_workers: Names,
         pub whole_names: Names,
         pub shells: Names,

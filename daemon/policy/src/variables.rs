@@ -24,13 +24,20 @@ pub(crate) fn may_be_secret(text: &str) -> bool {
         "AUTH",
         "COOKIE",
         "PRIVATE",
+        "DSN",
+        "WEBHOOK",
+        "CONNECTION",
+        "_URL",
+        "_URI",
     ];
     let upper = text.to_ascii_uppercase();
-    SECRET.iter().any(|name| upper.contains(name))
+    // A personal access token, unlike `PATH`.
+    let is_access_token = upper.split('_').any(|part| part == "PAT");
+    is_access_token || SECRET.iter().any(|name| upper.contains(name))
 }
 
 /// Whether a loop's variable holds only the words of the loop: no shell and no program reads it. They name theirs in
-/// capital letters, apart from a few; some such names are known to be nobody's.
+/// capital letters, apart from a few; of some such names it is known that no program reads them.
 pub(crate) fn is_plain_loop_variable(name: &str) -> bool {
     const PLAIN: &[&str] = &["CRATE", "DIR", "FILE", "ITEM", "NAME", "PKG", "WORD"];
     let is_small = name.len() == 1 || !name.contains(|c: char| c.is_ascii_uppercase());

@@ -367,7 +367,8 @@ pub(crate) fn answered(status: u16, kind: ErrorKind) -> String {
 
 /// What to do about a rate limit, for as long as the vendor says. In whole units, rounded up: trying too early fails.
 fn rate_hint(retry_after: Option<Duration>) -> String {
-    let wait = match retry_after.map(|after| after.as_secs()) {
+    let seconds = retry_after.map(|after| after.as_millis().div_ceil(1_000));
+    let wait = match seconds {
         None | Some(0) => String::new(),
         Some(seconds @ ..=120) => format!(" {seconds} s"),
         Some(seconds @ ..=7_200) => format!(" {} min", seconds.div_ceil(60)),

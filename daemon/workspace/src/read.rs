@@ -129,7 +129,7 @@ pub struct FileContent {
 #[derive(Clone, Debug)]
 pub struct FileStart {
     pub bytes: Vec<u8>,
-    /// Of more than [`HASHED_MAX`] bytes it has no hash, so that it equals no content.
+    /// Of more than [`HASHED_MAX`] bytes it has no hash: only its size and dates say whether it is the same.
     pub stamp: FileStamp,
     /// The bytes are all of it.
     pub is_whole: bool,

@@ -10,13 +10,13 @@ use super::table::{Figure, plain};
 use crate::{House, until};
 
 /// The first release of valgrind (3.22) that knows all system calls of the daemon.
-const KNOWS_ENOUGH: u32 = 22;
+const VALGRIND_MINOR_MIN: u32 = 22;
 /// Rounds that are not counted, while caches fill.
-const FIRST: usize = 10;
+const WARM_UP_ROUNDS: usize = 10;
 
 /// Rows for rounds of one read and of four. Without a valgrind that is new enough there are none.
 pub fn figures(size: Size) -> Vec<Figure> {
-    if minor_version().is_none_or(|minor| minor < KNOWS_ENOUGH) {
+    if minor_version().is_none_or(|minor| minor < VALGRIND_MINOR_MIN) {
         return Vec::new();
     }
     let row = |what, reads| {
@@ -42,8 +42,8 @@ fn minor_version() -> Option<u32> {
     reason = "counts of instructions are far below 2^53"
 )]
 fn of_a_round(size: Size, reads: usize) -> f64 {
-    let few = of_a_daemon(FIRST, reads);
-    let more = of_a_daemon(FIRST + size.rounds, reads);
+    let few = of_a_daemon(WARM_UP_ROUNDS, reads);
+    let more = of_a_daemon(WARM_UP_ROUNDS + size.rounds, reads);
     more.saturating_sub(few) as f64 / size.rounds as f64
 }
 

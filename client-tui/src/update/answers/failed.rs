@@ -39,17 +39,20 @@ pub(super) fn failed(model: &mut Model, here: bool, call: Call, trouble: ErrorRe
             }
         }
         Call::Create(params) if here => not_created(model, &params, &trouble),
-        Call::Prompt { params, before, .. } if here => {
+        Call::Prompt {
+            params, following, ..
+        } if here => {
             let prompt = Prompt {
                 text: params.text,
                 untyped: params.untyped,
             };
-            not_sent(model, &as_text(&prompt), &trouble);
-            model.composer.before = before;
+            if not_sent(model, &as_text(&prompt), &trouble) {
+                model.composer.following = following;
+            }
         }
         Call::Shell(params) if here => {
             let prompt = Prompt::typed(format!("!{}", params.command));
-            not_sent(model, &prompt, &trouble);
+            let _ = not_sent(model, &prompt, &trouble);
         }
         Call::Set(params) if here && trouble.name == Some(ErrorName::ConfirmNeeded) => {
             let yes = Call::Set(Box::new(SetParams {
@@ -66,6 +69,8 @@ pub(super) fn failed(model: &mut Model, here: bool, call: Call, trouble: ErrorRe
             });
             confirm(model, yes, &trouble);
         }
+        // It has started or was removed meanwhile: the list of the queue shows that.
+        Call::Reorder(_) if trouble.name == Some(ErrorName::NotFound) => {}
         // The menu has the commands of the interface. The daemon says what else is wrong with a prompt.
         Call::Commands(_) => commands_unknown(model, &trouble),
         // The menu has the files.
@@ -106,16 +111,18 @@ fn not_created(model: &mut Model, params: &CreateParams, trouble: &ErrorReport) 
         untyped: params.untyped.clone(),
     });
     match prompt {
-        Some(prompt) => not_sent(model, &as_text(&prompt), trouble),
+        Some(prompt) => {
+            let _ = not_sent(model, &as_text(&prompt), trouble);
+        }
         None => {
             let line = command.or(goal).unwrap_or_default();
-            not_sent(model, &Prompt::typed(line), trouble);
+            let _ = not_sent(model, &Prompt::typed(line), trouble);
         }
     }
 }
 
-/// Puts a prompt that could not be sent back into the composer, unless the composer is in use.
-fn not_sent(model: &mut Model, prompt: &Prompt, trouble: &ErrorReport) {
+/// Puts a prompt that could not be sent back into the composer, unless the composer is in use. Returns whether it did.
+fn not_sent(model: &mut Model, prompt: &Prompt, trouble: &ErrorReport) -> bool {
     let language = model.look.language;
     if let Some(session) = &mut model.session {
         // Keys and variables did not come through either, as far as is known.
@@ -125,12 +132,14 @@ fn not_sent(model: &mut Model, prompt: &Prompt, trouble: &ErrorReport) {
     if !trouble.hint.is_empty() {
         model.transcript.say(Tone::Error, trouble.hint.clone());
     }
-    if model.composer.is_empty() {
+    let is_free = model.composer.is_empty();
+    if is_free {
         model.composer.restore(prompt, language);
         let what = client::text::line(&language.translate(&trouble.what));
         let words = language.fill(Msg::NotSent, &[&what]);
         model.toast(Tone::Error, words);
     }
+    is_free
 }
 
 /// The custom commands did not come: reported only if a prompt in the composer waits for them.

@@ -119,7 +119,7 @@ fn a_prompt_that_was_taken_back_waits_in_its_session() {
                 session: session.to_string(),
                 prompt_id: PromptId::new(),
             },
-            before: Vec::new(),
+            following: Vec::new(),
             edit: Some(Prompt::typed("words")),
         })
     };

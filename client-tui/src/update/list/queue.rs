@@ -41,19 +41,19 @@ pub fn edit(model: &mut Model) -> Vec<Effect> {
         .as_ref()
         .map(|session| session.queue.waiting());
     let behind = waiting.into_iter().flatten().skip(place + 1);
-    let before = behind.map(|queued| queued.prompt_id).collect();
-    vec![unqueue(session, &queued, Some(prompt), before)]
+    let following = behind.map(|queued| queued.prompt_id).collect();
+    vec![unqueue(session, &queued, Some(prompt), following)]
 }
 
 /// Puts a prompt that was taken out and sent again before the first that still waits of those that were behind it. If none
 /// of them does, it stays at the end.
-pub fn put_before(model: &Model, prompt_id: PromptId, before: &[PromptId]) -> Vec<Effect> {
+pub fn put_before(model: &Model, prompt_id: PromptId, following: &[PromptId]) -> Vec<Effect> {
     let Some(session) = &model.session else {
         return Vec::new();
     };
     let waiting = session.queue.waiting().iter();
     let mut others = waiting.filter(|queued| queued.prompt_id != prompt_id);
-    let place = others.position(|queued| before.contains(&queued.prompt_id));
+    let place = others.position(|queued| following.contains(&queued.prompt_id));
     let Some(position) = place.and_then(|place| u64::try_from(place).ok()) else {
         return Vec::new();
     };
@@ -72,7 +72,7 @@ fn unqueue(
     session: SessionId,
     queued: &QueuedPrompt,
     edit: Option<Prompt>,
-    before: Vec<PromptId>,
+    following: Vec<PromptId>,
 ) -> Effect {
     let params = UnqueueParams {
         session: session.to_string(),
@@ -81,7 +81,7 @@ fn unqueue(
     Effect::Call(Call::Unqueue {
         params,
         edit,
-        before,
+        following,
     })
 }
 

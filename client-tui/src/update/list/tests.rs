@@ -596,7 +596,7 @@ fn a_prompt_that_was_taken_out_to_be_edited_keeps_its_place() {
         answers::take(&mut model, follow, Answer::Done(unqueue));
         model.composer.buffer.insert(" and more");
         let effects = crate::update::submit::send(&mut model, When::Queue);
-        let Call::Prompt { before, .. } = called(&effects).clone() else {
+        let Call::Prompt { following, .. } = called(&effects).clone() else {
             panic!("{effects:?}")
         };
         let all = fixtures::queued();
@@ -611,12 +611,12 @@ fn a_prompt_that_was_taken_out_to_be_edited_keeps_its_place() {
         });
         let session = model.session.as_mut().unwrap();
         session.queue = client::queue::Queue::new(Seq(20), waiting);
-        if before.is_empty() {
+        if following.is_empty() {
             return None;
         }
         let answer = Answer::QueuedAgain {
             prompt: id(9),
-            before,
+            following,
         };
         let effects = answers::take(&mut model, follow, answer);
         match effects.as_slice() {

@@ -26,7 +26,7 @@ pub(super) struct CommandName<'p> {
     /// No options are left out.
     pub(super) is_whole: bool,
     /// Its program or subcommand has another name than in the line.
-    is_other: bool,
+    is_renamed: bool,
 }
 
 impl<'p> CommandName<'p> {
@@ -42,7 +42,7 @@ impl<'p> CommandName<'p> {
                 arguments: rest.iter().skip(from).map(Cow::Borrowed).collect(),
                 certain,
                 is_whole: from == 0,
-                is_other: false,
+                is_renamed: false,
             })
             .collect();
         let others: Vec<Self> = found.iter().flat_map(Self::other_names).collect();
@@ -66,7 +66,7 @@ impl<'p> CommandName<'p> {
                 .collect(),
             certain: false,
             is_whole: false,
-            is_other: false,
+            is_renamed: false,
         })
     }
 
@@ -103,7 +103,7 @@ impl<'p> CommandName<'p> {
             arguments,
             certain: false,
             is_whole: self.is_whole,
-            is_other: true,
+            is_renamed: true,
         }
     }
 
@@ -122,7 +122,7 @@ impl<'p> CommandName<'p> {
     pub(super) fn may_differ(&self) -> bool {
         let is_option = |word: &Cow<'_, Word>| word.text.starts_with('-');
         // The options directly after the program are left out in another name.
-        let first = usize::from(!self.is_other);
+        let first = usize::from(!self.is_renamed);
         let is_short = tables().shortened_subcommands.contains_key(self.base());
         is_short
             || self.arguments.iter().any(|word| word.glob)

@@ -122,19 +122,20 @@ impl CommandForms<'_> {
 
     /// A command may not show a file that tools may not read, unless a user approves.
     pub(super) fn closed(&self, case: &JudgeContext<'_>, index: usize) -> Option<Finding> {
-        self.reading(index).filter(|reading| reading.files)?;
-        let held = case.context.holds_paths();
-        // Git shows the content of a file from its repository, which no sandbox hides.
+        let only_reads = self.reading(index).is_some_and(|reading| reading.files);
+        let is_held = case.context.holds_paths();
+        // Git shows the content of a file from its repository, which no sandbox hides, and whatever else it does.
         let is_git = self.script.parts.get(index)?.program() == Some("git");
-        if held && !is_git {
+        let of_repository = is_git && (is_held || !only_reads);
+        if !of_repository && (is_held || !only_reads) {
             return None;
         }
         let found = readers::places(&self.script, index);
-        if let Some(why) = found.unclear.filter(|_| !held) {
+        if let Some(why) = found.unclear.filter(|_| found.is_cut || !of_repository) {
             return Some(JudgeContext::unclear(why));
         }
         found.places.iter().find_map(|place| {
-            let why = match held {
+            let why = match of_repository {
                 true => denied_place(case, place)?,
                 false => closed_place(case, place, found.walks)?,
             };

@@ -99,17 +99,23 @@ fn finds_plain_files(script: &Script, index: usize) -> bool {
     };
     let words: Vec<&str> = find.words.iter().map(|word| word.text.as_str()).collect();
     let is_plain_file = |pair: &[&str]| pair == ["-type", "f"];
-    let leads_on = |word: &&str| {
+    let may_print_others = |word: &&str| {
         word.starts_with("-print") && *word != "-print0"
             || matches!(
                 *word,
                 "-L" | "-follow" | "-H" | "-ls" | "-o" | "-or" | "," | "!" | "-not"
             )
     };
+    // One before the test of the kind would print links too.
+    let prints_once = words.iter().filter(|word| **word == "-print0").count() == 1;
+    // Options before the first path may have it follow links.
+    let begins_with_path = words.get(1).is_some_and(|word| !word.starts_with('-'));
     find.program() == Some("find")
         && find.pipeline == xargs.pipeline
         && find.via == xargs.via
         && words.last() == Some(&"-print0")
+        && prints_once
+        && begins_with_path
         && words.windows(2).any(is_plain_file)
-        && !words.iter().any(leads_on)
+        && !words.iter().any(may_print_others)
 }

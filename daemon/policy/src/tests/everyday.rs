@@ -16,8 +16,6 @@ fn everyday_commands_that_read_do_not_ask() {
          allow | cat src/{main,lib}.rs
          allow | diff <(sort a) <(sort b)
          allow | printenv PATH
-         allow | pip list
-         allow | pip show x
          allow | for FILE in a b; do wc -l $FILE; done
          allow | basename $PWD
          allow | test -f x && echo yes
@@ -306,6 +304,8 @@ fn variables_and_packages_are_shown_but_no_secrets_and_no_other_files() {
          ask   | printenv
          ask   | printenv -0
          ask   | printenv API_KEY
+         ask   | printenv GH_PAT
+         ask   | printenv DATABASE_URL
          ask   | printenv PATH MY_TOKEN
          ask   | printenv $X
          ask   | printenv P*
@@ -316,18 +316,8 @@ fn variables_and_packages_are_shown_but_no_secrets_and_no_other_files() {
          ask   | basename $API_KEY
          ask   | basename $(x)
          ask   | basename $PWD > x
-         allow | pip3 list --format=json
-         allow | pip show -f x y
-         ask   | pip list --outdated
-         ask   | pip list --log=x
-         ask   | pip --log x list
-         ask   | pip list --python ./x
-         ask   | pip --python ./x list
-         ask   | pip list -f x
-         ask   | pip list -i http://x
-         ask   | pip list --path x
-         ask   | pip show --log x
-         ask   | pip show *
+         ask   | pip list
+         ask   | pip3 show x
          ask   | pip freeze
          ask   | pip install x
          ask   | pip config list
@@ -337,7 +327,7 @@ fn variables_and_packages_are_shown_but_no_secrets_and_no_other_files() {
 }
 
 #[test]
-fn loop_variable_in_capitals_is_plain_only_if_no_program_reads_it() {
+fn only_known_capital_loop_variables_are_plain() {
     check(
         "",
         "allow | for FILE in a b; do wc -l $FILE; done

@@ -191,6 +191,22 @@ fn git_does_not_show_a_closed_file_that_the_command_names() {
             }
         }
     }
+    let many: Vec<String> = (0..300).map(|number| format!("f{number}")).collect();
+    let after_many_others = format!("git log -p -- {} .env", many.join(" "));
+    for command in [
+        "cd . && git show HEAD:.env",
+        "git show HEAD:.env > x",
+        "X=1 git show HEAD:.env",
+        "git -C . show HEAD:.env",
+        "sh -c 'git show HEAD:.env'",
+        "git archive HEAD .env",
+        &after_many_others,
+    ] {
+        for sandbox in [SandboxStrength::None, SandboxStrength::Full] {
+            let decision = with_closed_files("allow Bash", sandbox, command);
+            assert_eq!(decision.verdict, Verdict::Ask, "{command}");
+        }
+    }
     for command in [
         "git show HEAD:src/lib.rs",
         "git show HEAD:env",

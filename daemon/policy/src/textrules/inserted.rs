@@ -84,7 +84,7 @@ impl TextRules {
 /// Options without values consist of letters, digits and dashes: `*.o` stands for none of `rm`.
 fn may_be_option_of(program: &str, pattern: &str) -> bool {
     let may_be_in_option = |c: char| c.is_ascii_alphanumeric() || "-_*?[]".contains(c);
-    !tables().unvalued.contains(program) || pattern.chars().all(may_be_in_option)
+    !tables().flag_only_programs.contains(program) || pattern.chars().all(may_be_in_option)
 }
 
 impl Spelling {

@@ -21,7 +21,7 @@ use crate::actor::Actor;
 use crate::actor::inbox::Happened;
 use crate::assembly::guards::GuardWatch;
 use crate::calls::ahead::EarlyJudgement;
-use crate::calls::call::{CallEnvironment, ExternalChangesLook, KeptPaths, Ready};
+use crate::calls::call::{CachedChangeCheck, CallEnvironment, KeptPaths, Ready};
 use crate::calls::hooks as hooked;
 use crate::calls::judgement::Standpoint;
 use crate::request::budget::BudgetMember;
@@ -166,7 +166,7 @@ impl Job {
             Ok(None) => {}
             Err(_) => return self.refuse(call, crashed(), hooks),
         }
-        let changes = ExternalChangesLook::default();
+        let changes = CachedChangeCheck::default();
         let (judgement, ready) = self.judge(&call, &changes);
         if ready.done.is_some() {
             // The next request comes at once: its budgets are as the files have them now. Else it looks itself.
@@ -191,7 +191,7 @@ impl Job {
     }
 
     /// Judges one call, and does it if it is quick. Blocks.
-    fn judge(&self, call: &ToolCall, changes: &ExternalChangesLook) -> (Judgement, Ready) {
+    fn judge(&self, call: &ToolCall, changes: &CachedChangeCheck) -> (Judgement, Ready) {
         let judged = catch_unwind(AssertUnwindSafe(|| {
             let (environment, standpoint) = (&self.environment, &self.standpoint);
             let (judgement, mut ready) = environment.judge(call, standpoint, &self.kept);

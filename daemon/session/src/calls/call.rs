@@ -47,7 +47,7 @@ mod stop;
 pub use early::EarlyResult;
 pub use printed::Printed;
 pub use run::overdue;
-pub(crate) use run::{ExternalChangesLook, Started};
+pub(crate) use run::{CachedChangeCheck, Started};
 pub use stop::Stop;
 
 use printed::Quiet;

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn report_of_a_folded_message_is_given_back_once() {
+    fn folded_report_is_returned_once() {
         let mut reports = told_by_prompt_and_result();
         let base = reset(vec![Piece::Run(Seq(3), Seq(3))]);
         assert_eq!(reports.take_folded(&base), ["/b"]);

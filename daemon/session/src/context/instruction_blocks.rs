@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 const OPENING: &str = "<instructions file=\"";
 const CLOSING: &str = "\n</instructions>";
 /// Line ends of a file's end, which a block leaves out.
-const ENDS: [&str; 5] = ["\n", "", "\r\n", "\n\n", "\n\n\n"];
+const TRIMMED_LINE_ENDS: [&str; 5] = ["\n", "", "\r\n", "\n\n", "\n\n\n"];
 
 /// An instruction file in its block. Its text cannot close the block.
 pub fn block(file: &InstructionText) -> String {
@@ -49,7 +49,7 @@ impl InstructionBlocks {
     /// it.
     pub fn content_of(&self, file: &KnownFile) -> Option<Arc<[u8]>> {
         let contents = self.0.iter().flat_map(|text| {
-            let ends = ENDS.iter();
+            let ends = TRIMMED_LINE_ENDS.iter();
             let fitting = ends.filter(|end| (text.len() + end.len()) as u64 == file.bytes);
             fitting.map(move |end| format!("{text}{end}"))
         });

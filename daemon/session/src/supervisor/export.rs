@@ -202,7 +202,7 @@ fn whole(log: &Log, scan: &LogScan) -> Result<(), Failure> {
     let is_damaged = scan.damaged() || scan.last == Seq(0);
     let why = match &scan.invalid {
         Some(why) if is_damaged || log.lacks_records(scan.last) => why,
-        None if log.lacks_records(scan.last) => "it ends there",
+        None if log.lacks_records(scan.last) => "records that were on disk are missing",
         Some(_) | None => return Ok(()),
     };
     Err(Failure::new(

@@ -268,11 +268,11 @@ pub fn revive(
     let profile = &mut setup.profile;
     let names = log.prefix.text.tool_names.as_ref();
     let tools = profile.tools.restricted_to(names.unwrap_or(&created.tools));
-    let mut read_of = log.prefix.text.tools.clone();
+    let mut known_declarations = log.prefix.text.tools.clone();
     if let Some(search) = tools.specs().find(|spec| spec.finds_deferred) {
-        read_of.extend(std::mem::take(&mut log.found_tools).declarations(&search.name));
+        known_declarations.extend(std::mem::take(&mut log.found_tools).declarations(&search.name));
     }
-    profile.tools = tools.without_redefined(&read_of);
+    profile.tools = tools.without_redefined(&known_declarations);
     let recover = setup.recover;
     let mut env = created.env.clone();
     env.extend(before.env);

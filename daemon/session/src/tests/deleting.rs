@@ -351,7 +351,10 @@ async fn loaded_session_whose_last_line_is_damaged_or_gone_is_not_exported() {
         .unwrap()
         + 1;
     damaged[(start + end) / 2] ^= 1;
-    for (bytes, why) in [(&damaged[..], ""), (&whole[..start], "it ends there")] {
+    for (bytes, why) in [
+        (&damaged[..], ""),
+        (&whole[..start], "records that were on disk are missing"),
+    ] {
         std::fs::write(&log, bytes).unwrap();
         for format in [ExportFormat::Markdown, ExportFormat::Jsonl] {
             let params = ExportParams {

@@ -319,12 +319,11 @@ impl FileWork {
     }
 }
 
-/// Whether others have changed known files: looked at once for all calls that are judged in one go, which takes less than
-/// a moment.
+/// Whether others have changed known files: checked once for all calls that are judged together.
 #[derive(Default)]
-pub(crate) struct ExternalChangesLook(OnceCell<bool>);
+pub(crate) struct CachedChangeCheck(OnceCell<bool>);
 
-impl ExternalChangesLook {
+impl CachedChangeCheck {
     fn found(&self, memory: &dyn ToolMemory) -> bool {
         *self.0.get_or_init(|| memory.has_external_changes())
     }
@@ -338,7 +337,7 @@ impl CallEnvironment {
         call: &CallId,
         judgement: &Judgement,
         ready: &Ready,
-        changes: &ExternalChangesLook,
+        changes: &CachedChangeCheck,
     ) -> Option<EarlyResult> {
         let Judgement::Decided(decided) = judgement else {
             return None;
