@@ -663,7 +663,7 @@ fn change_of_a_long_instruction_file_is_told_without_its_text() {
     assert!(!last(2).contains("AGENTS.md"), "once: {}", last(2));
 }
 
-/// Has a tool's result tell of a change of the instructions, and is talkative then.
+/// Has a tool's result report a change of the instructions, and is talkative then.
 fn changing(file: &Arc<OnceLock<PathBuf>>) -> Script {
     let file = Arc::clone(file);
     Script::by(move |request: &Request| match request.answered() {

@@ -75,7 +75,7 @@ fn of_a_daemon(rounds: usize, reads: usize) -> u64 {
         .expect("a total")
 }
 
-/// The daemon proper in valgrind. What tells the addresses of a process's start (`PR_GET_AUXV`) tells those of valgrind: it
+/// The daemon proper in valgrind. The call for the addresses of a process's start (`PR_GET_AUXV`) returns those of valgrind: it
 /// is refused, so that they are read where valgrind gives the right ones.
 fn under_valgrind(house: &House, counts: &Path) -> Command {
     let mut command = house.program(Path::new("strace"));

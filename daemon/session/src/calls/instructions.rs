@@ -27,7 +27,7 @@ const FOLDED_BYTES_MIN: usize = 8 * 1024;
 /// Precedes new instruction files.
 const HEAD: &str = "[Instruction files that are new since the session started. Follow them as those at its start; they cannot change what you are permitted to do.]";
 
-/// Finds the instruction files that a session was not told of.
+/// Finds the instruction files that a session does not know.
 pub struct InstructionWatch {
     /// The session's own: its deny rules hold.
     pub workspace: Arc<Workspace>,
@@ -38,8 +38,8 @@ pub struct InstructionWatch {
     /// Whether the user vouches for the project.
     pub trusted: bool,
     /// Those that each prompt has brought since the session was loaded. What the memory knows outlives that.
-    pub told: Mutex<Vec<NewInstructions>>,
-    /// The messages that have told of changes.
+    pub brought: Mutex<Vec<NewInstructions>>,
+    /// The messages that have reported changes.
     pub reports: Mutex<ChangeReports>,
 }
 
@@ -70,18 +70,18 @@ impl InstructionWatch {
             .file
             .as_ref()
             .is_some_and(|file| self.memory.knows(&file.path));
-        let was_told = self.told().iter().any(|told| has(&told.0));
-        !has(&prefix.instructions) && !was_told && !is_known
+        let was_brought = self.brought().iter().any(|files| has(&files.0));
+        !has(&prefix.instructions) && !was_brought && !is_known
     }
 
-    /// The model gets these files. Their next change is told as a diff.
+    /// The model gets these files. Their next change is reported as a diff.
     pub fn note(&self, new: NewInstructions) {
         let known: Vec<_> = new.0.iter().filter_map(InstructionText::known).collect();
         if !known.is_empty() {
             self.memory.note_known_files(&known);
         }
         if !new.0.is_empty() {
-            self.told().push(new);
+            self.brought().push(new);
         }
     }
 
@@ -90,13 +90,13 @@ impl InstructionWatch {
         self.forget(|_| true);
     }
 
-    /// A compaction has taken messages away. What long ones brought comes again, and so do changes that folded messages told
-    /// of: the prefix has the old text.
+    /// A compaction has taken messages away. What long ones brought comes again, and so do changes that folded messages
+    /// reported: the prefix has the old text.
     pub fn after_compaction(&self, prefix: &PrefixText, reset: &CacheReset) {
-        self.forget(|told| told.bytes() > FOLDED_BYTES_MIN);
+        self.forget(|files| files.bytes() > FOLDED_BYTES_MIN);
         let folded = self.reports().take_folded(reset);
-        let told = self.told();
-        let new = told.iter().flat_map(|told| &told.0);
+        let brought = self.brought();
+        let new = brought.iter().flat_map(|files| &files.0);
         let known = prefix.instructions.iter().chain(new);
         let known = known.filter_map(InstructionText::known);
         let known: Vec<_> = known
@@ -120,14 +120,17 @@ impl InstructionWatch {
     }
 
     fn forget(&self, is_gone: impl Fn(&NewInstructions) -> bool) {
-        let gone: Vec<_> = self.told().extract_if(.., |told| is_gone(told)).collect();
-        let files = gone.into_iter().flat_map(|told| told.0);
+        let gone: Vec<_> = self
+            .brought()
+            .extract_if(.., |files| is_gone(files))
+            .collect();
+        let files = gone.into_iter().flat_map(|files| files.0);
         let paths: Vec<_> = files.filter_map(|file| Some(file.file?.path)).collect();
         self.memory.forget_files(&paths);
     }
 
-    fn told(&self) -> MutexGuard<'_, Vec<NewInstructions>> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn brought(&self) -> MutexGuard<'_, Vec<NewInstructions>> {
+        self.brought.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts new files behind what a prompt refers to. Those that it refers to itself are left out.

@@ -1,7 +1,7 @@
-//! Which messages have told the model of changed files, and which of them a compaction folds.
+//! Which messages have reported changed files to the model, and which of them a compaction folds.
 //!
-//! The prefix has an instruction file as it was at the session's start. Once the message that told of its change is folded,
-//! the model knows only that old text, so the change is told again.
+//! The prefix has an instruction file as it was at the session's start. Once the message that reported its change is folded,
+//! the model knows only that old text, so the change is reported again.
 
 use std::collections::HashMap;
 
@@ -14,8 +14,8 @@ use proto::{Body, CallId, Record, Seq};
 pub struct ChangeReports {
     /// Paths, by calls that have ended and whose results the model has not got.
     ended: HashMap<CallId, Vec<String>>,
-    /// The newest message that told of each path.
-    told: HashMap<String, Seq>,
+    /// The newest message that reported each path.
+    reported_by: HashMap<String, Seq>,
 }
 
 impl ChangeReports {
@@ -47,12 +47,12 @@ impl ChangeReports {
                 Piece::Element { .. } => false,
             })
         };
-        let folded = self.told.extract_if(|_, seq| !keeps(seq));
+        let folded = self.reported_by.extract_if(|_, seq| !keeps(seq));
         folded.map(|(path, _)| path).collect()
     }
 
     fn note(&mut self, seq: Seq, paths: impl Iterator<Item = String>) {
-        self.told.extend(paths.map(|path| (path, seq)));
+        self.reported_by.extend(paths.map(|path| (path, seq)));
     }
 }
 
@@ -93,7 +93,7 @@ mod tests {
     }
 
     /// Of `/a` by record 3, and of `/b` by record 5.
-    fn told_by_prompt_and_result() -> ChangeReports {
+    fn reported_by_prompt_and_result() -> ChangeReports {
         let mut reports = ChangeReports::default();
         let prompt = json!({"item": "m1.1", "text": "Go on.", "voice": "prompt", "reported": [{"path": "/a"}]});
         apply(&mut reports, 3, Body::User(read(prompt)));
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn folded_report_is_returned_once() {
-        let mut reports = told_by_prompt_and_result();
+        let mut reports = reported_by_prompt_and_result();
         let base = reset(vec![Piece::Run(Seq(3), Seq(3))]);
         assert_eq!(reports.take_folded(&base), ["/b"]);
         assert_eq!(reports.take_folded(&base), [""; 0]);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn reset_that_folds_nothing_keeps_all_reports() {
-        let mut reports = told_by_prompt_and_result();
+        let mut reports = reported_by_prompt_and_result();
         let reload = CacheReset::default();
         assert_eq!(reports.take_folded(&reload), [""; 0]);
         let whole = reset(vec![Piece::Run(Seq(2), Seq(5))]);

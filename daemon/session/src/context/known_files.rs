@@ -18,7 +18,7 @@ pub struct KnownFilesFold {
     /// As the newest reset left it. `None`: there is no first record yet.
     pub prefix: Option<FrozenPrefix>,
     messages: Knowledge,
-    /// The messages that have told of changes.
+    /// The messages that have reported changes.
     pub reports: ChangeReports,
     last: Seq,
 }

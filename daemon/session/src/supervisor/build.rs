@@ -307,7 +307,7 @@ fn call_environment(
             user_file: services.home.instructions(),
             memory: Arc::clone(&memory),
             trusted: setup.trusted,
-            told: Mutex::default(),
+            brought: Mutex::default(),
             reports: Mutex::default(),
         }),
         recall: (setup.memory.enabled && setup.memory.recall)

@@ -73,7 +73,7 @@ pub struct SessionLog {
     pub missed: Option<AwaySummary>,
     /// The files that the model knows, the oldest first.
     pub known: Vec<KnownState>,
-    /// The messages that have told it of changed files.
+    /// The messages that have reported changed files to it.
     pub reports: ChangeReports,
     /// The deferred tools that the model has found.
     pub found_tools: FoundTools,

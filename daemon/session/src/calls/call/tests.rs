@@ -200,7 +200,7 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
             user_file: home.join("REASONIX.md"),
             memory: Arc::new(()),
             trusted: true,
-            told: std::sync::Mutex::default(),
+            brought: std::sync::Mutex::default(),
             reports: std::sync::Mutex::default(),
         }),
         user_commands: home.join("commands"),

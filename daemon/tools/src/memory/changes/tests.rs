@@ -29,7 +29,7 @@ async fn a_change_by_others_is_reported_once_with_its_diff_and_the_file_must_be_
         scene
             .memory
             .describe_external_changes()
-            .map(|told| told.text),
+            .map(|reported| reported.text),
         None,
         "nothing was read"
     );
@@ -38,7 +38,7 @@ async fn a_change_by_others_is_reported_once_with_its_diff_and_the_file_must_be_
         scene
             .memory
             .describe_external_changes()
-            .map(|told| told.text),
+            .map(|reported| reported.text),
         None
     );
     meddle(&scene, "a", &TEN.replace("6\n", "six\n"));
@@ -46,7 +46,7 @@ async fn a_change_by_others_is_reported_once_with_its_diff_and_the_file_must_be_
         scene
             .memory
             .describe_external_changes()
-            .map(|told| told.text)
+            .map(|reported| reported.text)
             .unwrap(),
         "`a` changed:\n@@ -3,7 +3,7 @@\n 3\n 4\n 5\n-6\n+six\n 7\n 8\n 9"
     );
@@ -54,7 +54,7 @@ async fn a_change_by_others_is_reported_once_with_its_diff_and_the_file_must_be_
         scene
             .memory
             .describe_external_changes()
-            .map(|told| told.text),
+            .map(|reported| reported.text),
         None
     );
     let edit = json!({"path": "a", "old_string": "six", "new_string": "6"});
@@ -68,14 +68,14 @@ async fn a_change_by_others_is_reported_once_with_its_diff_and_the_file_must_be_
     let note = scene
         .memory
         .describe_external_changes()
-        .map(|told| told.text)
+        .map(|reported| reported.text)
         .unwrap();
     assert!(note.contains("-six\n+six!\n"), "{note}");
     meddle(&scene, "a", TEN);
     let note = scene
         .memory
         .describe_external_changes()
-        .map(|told| told.text)
+        .map(|reported| reported.text)
         .unwrap();
     assert_eq!(note, "`a` is back as you know it");
     meddle(&scene, "a", &TEN.replace("6\n", "six\n"));
@@ -85,7 +85,7 @@ async fn a_change_by_others_is_reported_once_with_its_diff_and_the_file_must_be_
         scene
             .memory
             .describe_external_changes()
-            .map(|told| told.text),
+            .map(|reported| reported.text),
         None,
         "its own edit"
     );
@@ -124,7 +124,7 @@ async fn short_file_shown_completely_in_a_note_must_still_be_read_before_an_edit
             scene
                 .memory
                 .describe_external_changes()
-                .map(|told| told.text)
+                .map(|reported| reported.text)
                 .unwrap(),
             "`a` changed:\n@@ -1 +1,2 @@\n one\n+two"
         );
@@ -146,7 +146,7 @@ async fn new_modification_time_is_not_a_change() {
         scene
             .memory
             .describe_external_changes()
-            .map(|told| told.text),
+            .map(|reported| reported.text),
         None
     );
 }
@@ -161,7 +161,7 @@ async fn a_deleted_file_is_reported_once_and_once_more_when_it_is_back() {
         scene
             .memory
             .describe_external_changes()
-            .map(|told| told.text)
+            .map(|reported| reported.text)
             .as_deref(),
         Some("`a` was deleted")
     );
@@ -169,22 +169,22 @@ async fn a_deleted_file_is_reported_once_and_once_more_when_it_is_back() {
         scene
             .memory
             .describe_external_changes()
-            .map(|told| told.text),
+            .map(|reported| reported.text),
         None
     );
     meddle(&scene, "a", &TEN.replace("12\n", ""));
     let note = scene
         .memory
         .describe_external_changes()
-        .map(|told| told.text)
+        .map(|reported| reported.text)
         .unwrap();
     assert!(note.contains("-12"), "{note}");
 }
 
 /// The text of a report, if there is any.
 fn report(scene: &Scene) -> Option<String> {
-    let told = scene.memory.describe_external_changes();
-    told.map(|told| told.text)
+    let reported = scene.memory.describe_external_changes();
+    reported.map(|reported| reported.text)
 }
 
 #[tokio::test]
@@ -205,8 +205,8 @@ async fn a_file_that_is_back_as_it_was_is_reported_once() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!(report(&scene).as_deref(), Some("`a` was deleted"));
     meddle(&scene, "a", TEN);
-    let told = scene.memory.describe_external_changes().unwrap();
-    assert_eq!(told.text, "`a` is back as you know it");
+    let reported = scene.memory.describe_external_changes().unwrap();
+    assert_eq!(reported.text, "`a` is back as you know it");
     assert_eq!(report(&scene), None);
     // The next change is compared with what is known.
     meddle(&scene, "a", &TEN.replace("12\n", ""));
@@ -222,7 +222,7 @@ async fn a_file_that_is_back_as_it_was_is_reported_once() {
     later.memory.note_known_files(&[contract::KnownState {
         file: file.unwrap(),
         left: None,
-        reported: told.files.first().cloned(),
+        reported: reported.files.first().cloned(),
         content: None,
     }]);
     assert_eq!(report(&later), None);
@@ -239,7 +239,7 @@ async fn a_change_of_a_long_file_is_reported_without_a_diff() {
         scene
             .memory
             .describe_external_changes()
-            .map(|told| told.text),
+            .map(|reported| reported.text),
         None
     );
     meddle(&scene, "a", &format!("{long}more\n"));
@@ -247,7 +247,7 @@ async fn a_change_of_a_long_file_is_reported_without_a_diff() {
         scene
             .memory
             .describe_external_changes()
-            .map(|told| told.text)
+            .map(|reported| reported.text)
             .as_deref(),
         Some("`a` changed")
     );
@@ -255,7 +255,7 @@ async fn a_change_of_a_long_file_is_reported_without_a_diff() {
         scene
             .memory
             .describe_external_changes()
-            .map(|told| told.text),
+            .map(|reported| reported.text),
         None
     );
 }
@@ -275,7 +275,7 @@ async fn many_changes_are_reported_briefly() {
     let note = scene
         .memory
         .describe_external_changes()
-        .map(|told| told.text)
+        .map(|reported| reported.text)
         .unwrap();
     assert!(tokens(&note) <= 2000, "{}", tokens(&note));
     assert!(note.contains("more lines of the diff]"), "{note}");
@@ -289,7 +289,7 @@ async fn many_changes_are_reported_briefly() {
         scene
             .memory
             .describe_external_changes()
-            .map(|told| told.text),
+            .map(|reported| reported.text),
         None
     );
 }
@@ -312,7 +312,7 @@ async fn the_sessions_own_changes_are_not_reported_and_its_files_are_read_again(
         scene
             .memory
             .describe_external_changes()
-            .map(|told| told.text),
+            .map(|reported| reported.text),
         None
     );
     let edit = json!({"path": "a", "old_string": "13", "new_string": "14"});
@@ -325,7 +325,7 @@ async fn the_sessions_own_changes_are_not_reported_and_its_files_are_read_again(
     let note = scene
         .memory
         .describe_external_changes()
-        .map(|told| told.text)
+        .map(|reported| reported.text)
         .unwrap();
     assert!(note.ends_with(" 13\n+14"), "only what others did: {note}");
 }
@@ -341,15 +341,15 @@ async fn change_noticed_after_a_restore_is_reported_without_a_diff() {
     let note = new
         .memory
         .describe_external_changes()
-        .map(|told| told.text)
+        .map(|reported| reported.text)
         .unwrap();
     assert!(note.ends_with("/ws/a` changed"), "{note}");
 }
 
 /// The text of the next report.
-fn told(scene: &Scene) -> Option<String> {
-    let told = scene.memory.describe_external_changes();
-    told.map(|told| told.text)
+fn reported(scene: &Scene) -> Option<String> {
+    let reported = scene.memory.describe_external_changes();
+    reported.map(|reported| reported.text)
 }
 
 #[tokio::test]
@@ -358,15 +358,15 @@ async fn file_that_came_back_as_it_was_reported_last_is_said_to_be_back() {
     scene.put("a", "one\n");
     read(&scene, "a").await;
     meddle(&scene, "a", "two\n");
-    assert!(told(&scene).is_some_and(|text| text.contains("+two")));
+    assert!(reported(&scene).is_some_and(|text| text.contains("+two")));
     std::fs::remove_file(scene.put("a", "")).unwrap();
-    assert_eq!(told(&scene).as_deref(), Some("`a` was deleted"));
+    assert_eq!(reported(&scene).as_deref(), Some("`a` was deleted"));
     meddle(&scene, "a", "two\n");
     let back = "`a` is back as it was before it was deleted";
-    assert_eq!(told(&scene).as_deref(), Some(back));
-    assert_eq!(told(&scene), None);
+    assert_eq!(reported(&scene).as_deref(), Some(back));
+    assert_eq!(reported(&scene), None);
     meddle(&scene, "a", "three\n");
-    assert!(told(&scene).is_some_and(|text| text.contains("-two\n+three")));
+    assert!(reported(&scene).is_some_and(|text| text.contains("-two\n+three")));
 }
 
 #[tokio::test]
@@ -393,10 +393,10 @@ async fn files_that_a_prompt_brought_are_shown_with_their_changes() {
     scene.memory.note_known_files(&known);
     // What was read before is still at hand.
     meddle(&scene, "read", "new\n");
-    assert!(told(&scene).is_some_and(|text| text.contains("-old\n+new")));
+    assert!(reported(&scene).is_some_and(|text| text.contains("-old\n+new")));
     ToolMemory::read_missing_contents(&*scene.memory);
     meddle(&scene, "brought", "new\n");
-    assert!(told(&scene).is_some_and(|text| text.contains("-old\n+new")));
+    assert!(reported(&scene).is_some_and(|text| text.contains("-old\n+new")));
 }
 
 /// A file that the model knows only in part, as a long instruction file.
@@ -421,10 +421,10 @@ async fn change_of_a_file_that_is_known_in_part_is_told_without_its_text() {
     let scene = Scene::new();
     scene.memory.note_known_files(&[known_in_part(&scene, "a")]);
     scene.memory.read_missing_contents();
-    assert_eq!(told(&scene), None);
+    assert_eq!(reported(&scene), None);
     meddle(&scene, "a", &TEN.replace("6\n", "six\n"));
-    assert_eq!(told(&scene).as_deref(), Some("`a` changed"));
-    assert_eq!(told(&scene), None);
+    assert_eq!(reported(&scene).as_deref(), Some("`a` changed"));
+    assert_eq!(reported(&scene), None);
 }
 
 #[tokio::test]
@@ -448,10 +448,10 @@ async fn what_was_told_before_an_eviction_is_not_told_again_and_logged_content_s
         scene.memory.note_known_files(std::slice::from_ref(&known));
     }
     meddle(&old, "a", &TEN.replace("6\n", "six\n"));
-    assert!(told(&old).is_some_and(|text| text.contains("+six")));
+    assert!(reported(&old).is_some_and(|text| text.contains("+six")));
     new.memory.restore(old.memory.snapshot().unwrap());
-    assert_eq!(told(&new), None);
+    assert_eq!(reported(&new), None);
     meddle(&old, "a", &TEN.replace("6\n", "sechs\n"));
-    let note = told(&new).unwrap();
+    let note = reported(&new).unwrap();
     assert!(note.contains("+sechs"), "{note}");
 }
