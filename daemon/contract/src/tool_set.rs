@@ -94,8 +94,8 @@ impl ToolSet {
         )
     }
 
-    /// Without the tools of MCP servers that are defined otherwise than the model has read of them, in the prefix or since: what
-    /// was judged by the former definition must not get to another one. They are missing, and known as redefined.
+    /// Without the tools of MCP servers that are defined otherwise than a prefix declares them: what was judged by the former
+    /// definition must not get to another one. They are missing, and known as redefined.
     #[must_use]
     pub fn without_redefined(&self, declared: &[ToolDeclaration]) -> Self {
         let is_redefined = |tool: &&Arc<dyn Tool>| {

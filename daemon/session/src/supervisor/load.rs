@@ -18,7 +18,6 @@ use crate::actor::handle::SessionHandle;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::setup::Assembly;
 use crate::context::change_reports::ChangeReports;
-use crate::context::found_tools::FoundTools;
 use crate::context::known_files::KnownFilesFold;
 use crate::context::prefix::{FrozenPrefix, SharedTexts};
 use crate::journal::catalog_feed::CatalogFeed;
@@ -75,8 +74,6 @@ pub struct SessionLog {
     pub known: Vec<KnownState>,
     /// The messages that have reported changed files to it.
     pub reports: ChangeReports,
-    /// The deferred tools that the model has found.
-    pub found_tools: FoundTools,
 }
 
 impl SessionLog {
@@ -95,7 +92,6 @@ impl SessionLog {
             missed: None,
             known,
             reports: ChangeReports::default(),
-            found_tools: FoundTools::default(),
         }
     }
 }
@@ -144,7 +140,6 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
         missed: fold.missed,
         known,
         reports: fold.known.reports,
-        found_tools: fold.found_tools,
     })
 }
 
@@ -153,7 +148,6 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
 struct Fold {
     facts: Facts,
     known: KnownFilesFold,
-    found_tools: FoundTools,
     /// Why a line is not readable by this build, if one is not.
     strange: Option<String>,
     elements: Vec<(Seq, Vec<ElementAt>)>,
@@ -186,7 +180,6 @@ impl Fold {
         }
         self.facts.apply(record);
         self.known.apply(record);
-        self.found_tools.apply(record);
         if let Body::CheckpointCreated(CheckpointCreated { call: None, .. }) = &record.body
             && let Some(own) = raw.own
         {
@@ -268,11 +261,7 @@ pub fn revive(
     let profile = &mut setup.profile;
     let names = log.prefix.text.tool_names.as_ref();
     let tools = profile.tools.restricted_to(names.unwrap_or(&created.tools));
-    let mut known_declarations = log.prefix.text.tools.clone();
-    if let Some(search) = tools.specs().find(|spec| spec.finds_deferred) {
-        known_declarations.extend(std::mem::take(&mut log.found_tools).declarations(&search.name));
-    }
-    profile.tools = tools.without_redefined(&known_declarations);
+    profile.tools = tools.without_redefined(&log.prefix.text.tools);
     let recover = setup.recover;
     let mut env = created.env.clone();
     env.extend(before.env);
