@@ -75,7 +75,13 @@ pub(crate) fn only_reads(arguments: &[Word]) -> bool {
         "config" => config_reads(rest),
         _ => false,
     };
-    reads && risk(subcommand, rest).is_none() && !rest.iter().any(Word::may_become_option)
+    // Formats that show signatures (`%GK`, `%(signature)`) have gpg check them.
+    let checks_signatures =
+        |word: &Word| word.text.contains("%G") || word.text.contains("%(signature");
+    reads
+        && risk(subcommand, rest).is_none()
+        && !rest.iter().any(Word::may_become_option)
+        && !rest.iter().any(checks_signatures)
 }
 
 /// The paths that an argument may name besides itself: of a file in a revision (`HEAD:f`, `:0:f`), after lines (`-L1,5:f`)

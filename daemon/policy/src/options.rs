@@ -327,6 +327,16 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
         "ps" => shows_environments(extra)
             .map(|word| format!("`{}` may show the environments of processes", word.text)),
         "uniq" => second_file(words, 1, "uniq"),
+        // Of any text, also in a string: code is not read here.
+        "jq" => extra
+            .iter()
+            .find(|word| has_refused_jq_word(&word.text))
+            .map(|word| {
+                format!(
+                    "`{}` may read other files or show the environment",
+                    word.text
+                )
+            }),
         "tar" | "bsdtar" | "gtar" => (!tar_lists(&words[1..]))
             .then(|| "a prefix rule covers `tar` only for listing".to_owned()),
         "unzip" => (!words.iter().any(|word| word.text == "-l"))
@@ -483,11 +493,22 @@ fn is_switch(text: &str) -> bool {
     plain && value && name != "SHELL" && !name.ends_with("FLAGS") && name != "MAKEFILES"
 }
 
+/// Whether a text has a word by which code of jq loads other files (`import`, `include`) or shows the environment (`env`,
+/// `$ENV`). A member (`.env`) is none.
+fn has_refused_jq_word(text: &str) -> bool {
+    let is_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let mut words = text.split(|c: char| !is_of_word(c));
+    words.any(|word| {
+        let name = word.split('.').next().unwrap_or_default();
+        matches!(name, "import" | "include" | "env" | "ENV")
+    })
+}
+
 fn second_file(words: &[Word], from: usize, program: &str) -> Option<String> {
     let operands = words
         .iter()
         .skip(from)
-        .filter(|word| !word.text.starts_with('-'));
+        .filter(|word| word.text == "-" || !word.text.starts_with('-'));
     (operands.count() > 1).then(|| format!("`{program}` writes its second file"))
 }
 

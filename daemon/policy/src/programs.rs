@@ -83,6 +83,17 @@ pub(crate) struct ReadingKind {
     pub(crate) files: bool,
 }
 
+/// Whether the only argument of one of the `versioned` programs has it print its version. `-v` has Python print more, and run
+/// its input.
+fn asks_version(program: &str, argument: &str) -> bool {
+    match argument {
+        "--version" => true,
+        "-V" | "-version" => !matches!(program, "bash" | "docker"),
+        "-v" => !matches!(program, "bash" | "docker" | "python" | "python3"),
+        _ => false,
+    }
+}
+
 /// The kind of reading, if a plain command is known to be read-only. The program must be named without a directory:
 /// `./ls` may be any file.
 pub(crate) fn reading(words: &[Word]) -> Option<ReadingKind> {
@@ -97,10 +108,9 @@ pub(crate) fn reading(words: &[Word]) -> Option<ReadingKind> {
             && !names.is_empty() && !names.iter().any(Word::may_become_option));
         return asks.then_some(ReadingKind { files: false });
     }
-    let version =
-        |word: &Word| matches!(word.text.as_str(), "--version" | "-v" | "-V" | "-version");
-    if tables().versioned.contains(program)
-        && matches!(arguments, [only] if only.text == "--version" || (program != "bash" && program != "docker" && version(only)))
+    if let [only] = arguments
+        && tables().versioned.contains(program)
+        && asks_version(program, &only.text)
     {
         return Some(ReadingKind { files: false });
     }

@@ -27,6 +27,9 @@ pub(crate) fn may_be_secret(text: &str) -> bool {
         "DSN",
         "WEBHOOK",
         "CONNECTION",
+        "BEARER",
+        "JWT",
+        "_PW",
         "_URL",
         "_URI",
     ];

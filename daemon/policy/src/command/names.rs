@@ -89,10 +89,18 @@ impl<'p> CommandName<'p> {
         if matches!(base, "docker" | "nerdctl" | "podman") && KINDS.contains(&first) {
             found.push(self.renamed(&self.program, self.arguments[1..].to_vec()));
         }
-        if let ("python" | "pypy", "-m", [_, module, rest @ ..]) =
-            (plain, first, self.arguments.as_slice())
-        {
-            found.push(self.renamed(&module.text, rest.to_vec()));
+        if matches!(plain, "python" | "pypy") {
+            let arguments = self.arguments.as_slice();
+            match arguments {
+                [_, module, rest @ ..] if first == "-m" => {
+                    found.push(self.renamed(&module.text, rest.to_vec()));
+                }
+                [_, rest @ ..] => {
+                    let module = first.strip_prefix("-m");
+                    found.extend(module.map(|module| self.renamed(module, rest.to_vec())));
+                }
+                [] => {}
+            }
         }
         found
     }

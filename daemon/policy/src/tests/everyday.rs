@@ -346,3 +346,49 @@ fn only_known_capital_loop_variables_are_plain() {
          ask   | for FILES in a; do ls $FILES; done",
     );
 }
+
+#[test]
+fn readers_that_may_do_more_ask() {
+    check(
+        "",
+        "allow | uniq a
+         allow | uniq -c a
+         allow | sort a | uniq -c
+         ask   | uniq - out
+         ask   | uniq -c - out
+         ask   | uniq -- - out
+         ask   | printf x | uniq - .git/config
+         allow | python3 --version
+         allow | python3 -V
+         allow | node -v
+         ask   | python3 -v
+         ask   | echo 'import os' | python3 -v
+         ask   | python3 -v < x.py
+         allow | jq . a.json
+         allow | jq -r '.env.name, .include[0]' a.json
+         ask   | jq -n env
+         ask   | jq -nr 'env.HOME'
+         ask   | jq -n '$ENV'
+         ask   | jq -n '$ENV.HOME'
+         ask   | jq -n '[env]'
+         ask   | jq -n 'import \"k\" as $d {search:\"./secret\"}; $d'
+         ask   | jq -n 'include \"k\"; .'
+         allow | git log --format='%h %s'
+         ask   | git log --pretty=format:%GS
+         ask   | git show --format='%GG' HEAD
+         ask   | git for-each-ref --format='%(signature)'
+         ask   | printenv MYSQL_PWD
+         allow | printenv PWD
+         ask   | printenv BEARER",
+    );
+    check(
+        "allow Bash(xxd:*) / allow Bash(python3 -m json.tool:*)",
+        "allow | xxd a
+         ask   | xxd - out
+         ask   | python3 -m json.tool - out",
+    );
+    check(
+        "allow Bash / deny Bash(pip install:*)",
+        "deny | python3 -mpip install x",
+    );
+}
