@@ -289,6 +289,7 @@ impl Composer {
         let Some(entry) = entry.map(str::to_owned) else {
             return false;
         };
+        self.following.clear();
         self.put(&entry, entry.len());
         true
     }

@@ -292,6 +292,10 @@ fn names_directory(composer: &Composer, parent_of_entry: &str) -> bool {
 fn refresh(model: &mut Model) -> Vec<Effect> {
     let commands_of = commands_of(model);
     let composer = &mut model.composer;
+    if composer.buffer.as_str().is_empty() {
+        // What is written next is another prompt.
+        composer.following.clear();
+    }
     if composer.is_normal() {
         composer.menu.reset();
         return Vec::new();

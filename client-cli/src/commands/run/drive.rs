@@ -131,7 +131,11 @@ async fn watch(
     if args.format() == Format::Text {
         print_answer(report, code, schema.is_some())?;
     }
-    worktree::end(&run.client, args, code, report).await?;
+    tokio::select! {
+        ended = worktree::end(&run.client, args, code, report) => ended?,
+        // Another Ctrl-C does not wait for a daemon that does not answer.
+        _ = signals.next() => {}
+    }
     report.print(args.format())?;
     Ok(code)
 }

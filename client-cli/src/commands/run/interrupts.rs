@@ -11,8 +11,8 @@ use crate::messages::run::Msg;
 use crate::output;
 use crate::signals::OsSignal;
 
-/// A second Ctrl-C within this time leaves at once.
-pub(super) const TWICE: Duration = Duration::from_secs(2);
+/// How long the daemon is given to answer when the run is to be left soon.
+pub(super) const ANSWER_MAX: Duration = Duration::from_secs(2);
 
 /// What the first Ctrl-C ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) enum InterruptTarget {
 /// What signals have asked for so far.
 pub(super) struct InterruptState {
     ephemeral: bool,
-    interrupted: Option<Instant>,
+    interrupted: bool,
     /// When the run is left, whatever runs, and with which code.
     pub limit: Option<(Instant, u8)>,
 }
@@ -35,7 +35,7 @@ impl InterruptState {
     pub(super) fn new(ephemeral: bool) -> Self {
         Self {
             ephemeral,
-            interrupted: None,
+            interrupted: false,
             limit: None,
         }
     }
@@ -53,13 +53,14 @@ impl InterruptState {
                 report.left("detached");
                 Some(0)
             }
-            OsSignal::Int if self.interrupted.is_some_and(|at| at.elapsed() < TWICE) => {
+            // The first one has not been answered, however long ago it was.
+            OsSignal::Int if self.interrupted => {
                 self.report_unfinished(target, report);
                 report.left(left(exit::INTERRUPTED));
                 Some(exit::INTERRUPTED)
             }
             OsSignal::Int => {
-                self.interrupted = Some(Instant::now());
+                self.interrupted = true;
                 output::progress(match (target, self.ephemeral) {
                     (_, true) => say!(Msg::InterruptingEphemeral),
                     (InterruptTarget::QueuedPrompt, false) => say!(Msg::TakingBack),
@@ -68,7 +69,7 @@ impl InterruptState {
                 None
             }
             OsSignal::Term | OsSignal::Hup => {
-                self.limit = Some((Instant::now() + TWICE, exit::TERMINATED));
+                self.limit = Some((Instant::now() + ANSWER_MAX, exit::TERMINATED));
                 None
             }
         }

@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::goal::{GoalEvent, GoalRun};
-use super::interrupts::{InterruptState, InterruptTarget, TWICE};
+use super::interrupts::{ANSWER_MAX, InterruptState, InterruptTarget};
 use super::log_change::LogChange;
 use super::question::Questions;
 use super::report::Report;
@@ -152,7 +152,7 @@ impl Run {
                 },
                 code = reached(leaving.limit) => {
                     // Let the requests be answered before we leave.
-                    let _ = tokio::time::timeout(TWICE, self.stop()).await;
+                    let _ = tokio::time::timeout(ANSWER_MAX, self.stop()).await;
                     if let Some(code) = self.ended {
                         return Ok(code);
                     }

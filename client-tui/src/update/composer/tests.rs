@@ -616,3 +616,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn text_after_an_erased_queued_prompt_gets_no_place_in_the_queue() {
+    let behind = proto::PromptId::new();
+    for erase in ["ctrl-u", "backspace backspace", "alt-up"] {
+        let mut model = model();
+        model.composer.history.push("older");
+        write(&mut model, "ab|");
+        model.composer.following = vec![behind];
+        press(&mut model, "'x");
+        assert_eq!(model.composer.following, [behind], "{erase}");
+        press(&mut model, "backspace");
+        press(&mut model, erase);
+        assert!(model.composer.following.is_empty(), "{erase}");
+    }
+}
