@@ -10,7 +10,7 @@ use proto::record::{
 };
 use proto::{Body, CallId, PromptId, Record, Seq};
 
-use crate::context::instruction_blocks::InstructionBlocks;
+use crate::assembly::instruction_blocks::InstructionBlocks;
 
 /// See the module.
 #[derive(Debug, Default)]

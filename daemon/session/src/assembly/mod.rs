@@ -5,6 +5,7 @@ pub(crate) mod environment_filter;
 pub(crate) mod file_knowledge;
 pub(crate) mod goals;
 pub(crate) mod guards;
+pub(crate) mod instruction_blocks;
 pub(crate) mod key_keeper;
 pub(crate) mod memory_settings;
 pub(crate) mod names;

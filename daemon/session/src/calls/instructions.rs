@@ -12,9 +12,9 @@ use proto::record::PromptReferences;
 use proto::reset::CacheReset;
 use workspace::Workspace;
 
+use crate::assembly::instruction_blocks;
 use crate::calls::references::with_block;
 use crate::context::change_reports::ChangeReports;
-use crate::context::instruction_blocks;
 
 /// Names of instruction files in a notice.
 const NAMED_MAX: usize = 5;

@@ -4,7 +4,6 @@
 pub(crate) mod change_reports;
 pub(crate) mod first_message;
 pub(crate) mod forecast;
-pub(crate) mod instruction_blocks;
 pub(crate) mod known_files;
 pub(crate) mod prefix;
 pub(crate) mod prefix_parts;

@@ -7,7 +7,7 @@ use proto::params::cache::{PrefixKind, PrefixOutput, PrefixPart};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::context::instruction_blocks;
+use crate::assembly::instruction_blocks;
 use crate::context::prefix::{self, FrozenPrefix};
 use crate::context::system_prompt;
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use contract::{Family, PrefixText, SkillText, ToolSet};
 use proto::item::ToolKind;
 
-use crate::context::instruction_blocks;
+use crate::assembly::instruction_blocks;
 use crate::context::prefix::SYSTEM_PROMPT;
 
 /// Precedes the first instruction file.
