@@ -118,6 +118,15 @@ fn a_live_daemons_socket_is_not_taken() {
 }
 
 #[test]
+fn daemon_stops_though_nobody_asks_for_its_exit_status() {
+    let house = House::new();
+    // A child of this test, which asks only at its end: so do first processes of containers.
+    house.daemon_alone();
+    let _ = house.reasonix(&["daemon", "stop"]).expect_code(0);
+    assert_eq!(house.daemon_pid(), None);
+}
+
+#[test]
 fn the_parent_starts_a_killed_daemon_again_and_gives_up_on_one_that_keeps_dying() {
     let house = House::new();
     house.daemon();

@@ -163,11 +163,29 @@ pub fn log_tail(path: &Path, lines: usize) -> Vec<String> {
         .collect()
 }
 
-/// Whether no process has this number any more.
+/// Whether no process with this number runs any more. One that has ended is gone even while nobody has asked for its exit
+/// status: in a container the first process may never do so.
 pub(crate) fn is_gone(pid: u32) -> bool {
     let pid = i32::try_from(pid)
         .ok()
         .filter(|pid| *pid > 0)
         .and_then(rustix::process::Pid::from_raw);
-    pid.is_none_or(|pid| rustix::process::test_kill_process(pid).is_err())
+    pid.is_none_or(|pid| has_ended(pid) || rustix::process::test_kill_process(pid).is_err())
+}
+
+/// Whether a process is there that has ended. Its handle is readable from then on.
+#[cfg(target_os = "linux")]
+fn has_ended(pid: rustix::process::Pid) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let flags = rustix::process::PidfdFlags::empty();
+    rustix::process::pidfd_open(pid, flags).is_ok_and(|handle| {
+        let mut handles = [PollFd::new(&handle, PollFlags::IN)];
+        poll(&mut handles, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_ended(_pid: rustix::process::Pid) -> bool {
+    false
 }
