@@ -385,6 +385,10 @@ fn run_whose_prompt_waits_takes_it_back_when_it_is_stopped_and_leaves_the_turn_o
         });
         waiting.signal(signal);
         let stopped = waiting.done().expect_code(code);
+        assert!(
+            stopped.err.contains("busy: the prompt waits"),
+            "{stopped:?}"
+        );
         assert!(stopped.err.contains("removed"), "{stopped:?}");
         gate.open();
         let done = running.done().expect_code(0);

@@ -9,7 +9,7 @@ use proto::methods::{GoalStart, SessionFork};
 use proto::params::goal::StartParams;
 use proto::params::history::ForkParams;
 use proto::params::session::{CreateOutput, CreateParams, PromptParams, SessionSummary, When};
-use proto::state::{Kind, OnAsk};
+use proto::state::{Kind, OnAsk, State};
 use proto::{PromptId, RequestId, Seq, SessionId, SessionOptions, Stamp};
 
 use super::report::Report;
@@ -163,6 +163,9 @@ pub(super) async fn resume(
     }
     let on_ask = on_ask(args, &summary);
     let (prompt_id, seq) = enter(client, args, session, prompt, true, on_ask).await?;
+    if matches!(summary.state, State::Running | State::Waiting) && !args.detach {
+        output::progress(&say!(Msg::WaitsForTurn, summary.pid));
+    }
     let before = Seq(seq.0.saturating_sub(1));
     let follow = if args.detach {
         None
