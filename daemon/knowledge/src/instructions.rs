@@ -16,6 +16,8 @@ const NAMES: [&str; 3] = ["AGENTS.md", "REASONIX.md", "CLAUDE.md"];
 const LOCAL_NAME: &str = ".reasonix/instructions.local.md";
 /// Bytes of one file that go into the prefix.
 const FILE_BYTES_MAX: usize = 32 * 1024;
+/// Ends the text of a longer file, for the model.
+const CUT_MARK: &str = "[This file goes on. Read it for the rest.]\n";
 /// Bytes of all files together.
 const ALL_BYTES_MAX: usize = 256 * 1024;
 /// Files in all.
@@ -235,7 +237,11 @@ impl Search<'_> {
                 .push(format!("`{name}:{line}`: {cut}, up to this line."));
         }
         let text = String::from_utf8_lossy(&bytes);
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
+        let mut text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
+        if is_cut {
+            text.push_str(if text.ends_with('\n') { "" } else { "\n" });
+            text.push_str(CUT_MARK);
+        }
         let known = start.stamp.known_file(at.path());
         let file = known.map(|known| KnownFile {
             partial: is_cut,

@@ -340,7 +340,9 @@ impl Diff {
         }
         if cut {
             let rest = lines.count() + 1;
-            text.push_str(&format!("[{rest} more lines of the diff]"));
+            text.push_str(&format!(
+                "[{rest} more lines of the diff: read the file for all]"
+            ));
         }
         Some(Self {
             text: text.trim_end_matches('\n').to_owned(),

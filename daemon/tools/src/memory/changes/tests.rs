@@ -278,7 +278,10 @@ async fn many_changes_are_reported_briefly() {
         .map(|reported| reported.text)
         .unwrap();
     assert!(tokens(&note) <= 2000, "{}", tokens(&note));
-    assert!(note.contains("more lines of the diff]"), "{note}");
+    assert!(
+        note.contains("more lines of the diff: read the file for all]"),
+        "{note}"
+    );
     for name in &names {
         assert!(
             note.contains(&format!("`{name}` changed")),
