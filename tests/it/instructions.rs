@@ -663,11 +663,11 @@ fn change_of_a_long_instruction_file_is_told_without_its_text() {
     assert!(!last(2).contains("AGENTS.md"), "once: {}", last(2));
 }
 
-/// Has a tool's result report a change of the instructions, and is talkative then.
-fn changing(file: &Arc<OnceLock<PathBuf>>) -> Script {
+/// Has a tool's result report a change of the instructions after so many answers, and is talkative.
+fn changing(file: &Arc<OnceLock<PathBuf>>, after: usize) -> Script {
     let file = Arc::clone(file);
     Script::by(move |request: &Request| match request.answered() {
-        0 => {
+        answers if answers == after => {
             let file = file.get().expect("the place of the instructions");
             std::fs::write(file, "Use blanks.\nBe brief.\n").expect("file");
             Answer::call("glob", json!({"pattern": "*.none"}))
@@ -681,7 +681,7 @@ fn changing(file: &Arc<OnceLock<PathBuf>>) -> Script {
 fn change_that_a_compaction_folds_is_told_again() {
     for restart in [false, true] {
         let file = Arc::new(OnceLock::new());
-        let model = Model::start(changing(&file));
+        let model = Model::start(changing(&file, 0));
         let house = house(&model);
         house.files("//- AGENTS.md\nUse tabs.\nBe brief.\n");
         let place = house.project().join("AGENTS.md");
@@ -706,5 +706,34 @@ fn change_that_a_compaction_folds_is_told_again() {
             run(&house, &["-s", &session], prompt).expect(0, "completed");
             assert_eq!(told(), 1, "{prompt} {restart}");
         }
+    }
+}
+
+#[test]
+fn change_of_a_new_file_that_a_compaction_folds_is_told_again_by_the_next_daemon() {
+    let file = Arc::new(OnceLock::new());
+    let model = Model::start(changing(&file, 2));
+    let house = house(&model);
+    file.set(house.project().join("AGENTS.md"))
+        .expect("set once");
+    let session = run(&house, &[], "One.").expect(0, "completed").pid();
+    house.files("//- AGENTS.md\nUse tabs.\nBe brief.\n");
+    run(&house, &["-s", &session], "Two.").expect(0, "completed");
+    house.stop_daemon();
+    house.daemon();
+    for prompt in ["Three.", "Four."] {
+        run(&house, &["-s", &session], prompt).expect(0, "completed");
+    }
+    let told = || {
+        let sent = model.requests().pop().expect("a request").body;
+        String::from_utf8_lossy(&sent)
+            .matches("+Use blanks.")
+            .count()
+    };
+    assert_eq!(told(), 1);
+    let _ = house.reasonix(&["compact", &session]).expect_code(0);
+    for prompt in ["Five.", "Six."] {
+        run(&house, &["-s", &session], prompt).expect(0, "completed");
+        assert_eq!(told(), 1, "{prompt}");
     }
 }

@@ -1,10 +1,10 @@
 //! Instruction files that are newer than a session's prefix: a file that was written since, or one that is imported
 //! since. They come with the next prompt, as references do, and the prefix stays as it is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use contract::{InstructionText, PrefixText, ToolMemory};
+use contract::{InstructionText, KnownState, PrefixText, ToolMemory};
 use knowledge::{ResolvedReferences, find_instructions};
 use proto::Record;
 use proto::item::{Attachment, AttachmentKind};
@@ -37,7 +37,7 @@ pub struct InstructionWatch {
     pub memory: Arc<dyn ToolMemory>,
     /// Whether the user vouches for the project.
     pub trusted: bool,
-    /// Those that each prompt has brought since the session was loaded. What the memory knows outlives that.
+    /// Those that each prompt has brought.
     pub brought: Mutex<Vec<NewInstructions>>,
     /// The messages that have reported changes.
     pub reports: Mutex<ChangeReports>,
@@ -85,9 +85,30 @@ impl InstructionWatch {
         }
     }
 
-    /// A rewind has changed the conversation: what prompts have brought may be hidden, and comes again.
-    pub fn after_rewind(&self) {
+    /// A rewind has changed the conversation, in which the model knows these files: what prompts have brought and is hidden
+    /// comes again.
+    pub fn after_rewind(&self, prefix: &PrefixText, known: &[KnownState]) {
         self.forget(|_| true);
+        self.note_logged(prefix, known);
+    }
+
+    /// Notes which of the files that the model knows by the log were brought by prompts.
+    fn note_logged(&self, prefix: &PrefixText, known: &[KnownState]) {
+        let is_of_prefix = |path: &str| {
+            let mut files = prefix.instructions.iter().flat_map(|text| &text.file);
+            files.any(|file| file.path == path)
+        };
+        // Only instruction files are known with their content.
+        let new = known.iter().filter_map(|known| {
+            let content = known.content.as_deref()?;
+            let file = Some(&known.file).filter(|file| !is_of_prefix(&file.path))?;
+            Some(NewInstructions(vec![InstructionText {
+                name: self.workspace.shown(Path::new(&file.path)),
+                text: String::from_utf8_lossy(content).into_owned(),
+                file: Some(file.clone()),
+            }]))
+        });
+        self.brought().extend(new);
     }
 
     /// A compaction has taken messages away. What long ones brought comes again, and so do changes that folded messages
@@ -105,8 +126,9 @@ impl InstructionWatch {
         self.memory.forget_reports(&known);
     }
 
-    /// The session was read from its log, which has these reports.
-    pub fn set_reports(&self, reports: ChangeReports) {
+    /// The session was read from its log, by which the model knows these files and has got these reports.
+    pub fn restore(&self, prefix: &PrefixText, known: &[KnownState], reports: ChangeReports) {
+        self.note_logged(prefix, known);
         *self.reports() = reports;
     }
 

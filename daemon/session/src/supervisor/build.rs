@@ -113,7 +113,7 @@ pub fn build(
     calls
         .call_environment()
         .instructions
-        .set_reports(log.reports);
+        .restore(&log.prefix.text, &log.known, log.reports);
     let activity = Arc::new(Activity::default());
     let shared = Shared {
         id: created.session,

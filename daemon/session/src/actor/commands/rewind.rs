@@ -186,7 +186,8 @@ impl Actor {
         }
         if let Some(known) = known {
             let call_environment = self.calls.call_environment();
-            call_environment.instructions.after_rewind();
+            let instructions = &call_environment.instructions;
+            instructions.after_rewind(&self.resets.text(), &known);
             call_environment.memory.replace_known_files(&known);
         }
         let seq = self.machine.facts().seq.next();
