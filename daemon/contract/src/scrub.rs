@@ -74,13 +74,12 @@ fn without_known(text: &str, keys: &[&str]) -> String {
     for key in keys {
         places.extend(text.match_indices(key).map(|(at, _)| (at, at + key.len())));
     }
-    let mut views = vec![View::plain(text)];
-    if text.contains('%') {
-        views.push(View::decoded(text));
-    }
+    let plain = View::plain(text);
+    let decoded = text.contains('%').then(|| View::decoded(text));
     for spelling in keys.iter().flat_map(|key| spellings(key)) {
-        for view in &views {
-            places.extend(view.find(&spelling));
+        places.extend(plain.find(&spelling));
+        for end in ends(&spelling) {
+            places.extend(decoded.iter().flat_map(|view| view.find(end)));
         }
     }
     blotted(text, places)
@@ -114,6 +113,12 @@ fn spellings(key: &str) -> Vec<Vec<u8>> {
     spellings.extend((0..3).map(|before| base64(key.as_bytes(), before)));
     spellings.retain(|spelling| spelling.len() >= LONG_MIN);
     spellings
+}
+
+/// A spelling, and what is left of it after a `%` or a `%4`, with which its first letters read as a code.
+fn ends(spelling: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let ends = (0..=2).filter_map(|start| spelling.get(start..));
+    ends.filter(|end| end.len() >= LONG_MIN)
 }
 
 /// What of these bytes' base64 does not depend on what stands beside them, where `before` bytes precede them in their

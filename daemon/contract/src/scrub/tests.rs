@@ -83,6 +83,19 @@ proptest! {
 }
 
 #[test]
+fn encoded_key_behind_a_percent_sign_is_blotted_out() {
+    let _held = Secret::new("0!b7aAaAA000aa0aa0aa".to_owned());
+    for before in ["", "%", "%A", "%4", "%%", "%%4"] {
+        let shown = scrub(&format!("{before}0%21b7aAaAA000aa0aa0aa."));
+        assert!(shown.contains(BLOT) && !shown.contains("aA"), "{shown}");
+    }
+    // Both of its first letters end a code.
+    let _held = Secret::new("41!7aAaAA000aa0aa0aab".to_owned());
+    let shown = scrub("%41%217aAaAA000aa0aa0aab");
+    assert!(!shown.contains("aA"), "{shown}");
+}
+
+#[test]
 fn what_has_the_shape_of_a_key_is_blotted_out_and_words_are_not() {
     for (text, shown) in [
         (
