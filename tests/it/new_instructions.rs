@@ -171,3 +171,23 @@ fn new_file_that_changes_while_no_daemon_runs_is_told_with_its_change() {
         prompts[2]
     );
 }
+
+#[test]
+fn new_file_above_one_of_the_same_name_comes_too_after_a_restart() {
+    let (model, house) = answering(3);
+    house.files("//- sub/a.txt\nA text.\n");
+    git(&house);
+    let mut first = house.command(&["run", "--name", "s", "One."]);
+    first.current_dir(house.project().join("sub"));
+    let _ = tests::program::run(&mut first).expect_code(0);
+    let go_on = |prompt: &str| run(&house, &["-s", "s"], prompt).expect(0, "completed");
+    house.files("//- sub/AGENTS.md\nUse tabs.\n");
+    go_on("Two.");
+    house.stop_daemon();
+    house.files("//- AGENTS.md\nBe brief.\n");
+    house.daemon();
+    go_on("Three.");
+    let prompts = prompts(&model);
+    assert!(prompts[1].contains("Use tabs."), "{}", prompts[1]);
+    assert!(prompts[2].contains("Be brief."), "{}", prompts[2]);
+}

@@ -92,7 +92,8 @@ impl InstructionWatch {
         self.note_logged(prefix, known);
     }
 
-    /// Notes which of the files that the model knows by the log were brought by prompts.
+    /// Notes which of the files that the model knows by the log were brought by prompts: as if by one prompt, since the log
+    /// does not say which came together. So a compaction rather has one come twice than none.
     fn note_logged(&self, prefix: &PrefixText, known: &[KnownState]) {
         let is_of_prefix = |path: &str| {
             let mut files = prefix.instructions.iter().flat_map(|text| &text.file);
@@ -102,13 +103,18 @@ impl InstructionWatch {
         let new = known.iter().filter_map(|known| {
             let content = known.content.as_deref()?;
             let file = Some(&known.file).filter(|file| !is_of_prefix(&file.path))?;
-            Some(NewInstructions(vec![InstructionText {
-                name: self.workspace.shown(Path::new(&file.path)),
+            let path = Path::new(&file.path);
+            let short = path.strip_prefix(self.workspace.root()).unwrap_or(path);
+            Some(InstructionText {
+                name: short.to_string_lossy().into_owned(),
                 text: String::from_utf8_lossy(content).into_owned(),
                 file: Some(file.clone()),
-            }]))
+            })
         });
-        self.brought().extend(new);
+        let new: Vec<_> = new.collect();
+        if !new.is_empty() {
+            self.brought().push(NewInstructions(new));
+        }
     }
 
     /// A compaction has taken messages away. What long ones brought comes again, and so do changes that folded messages
