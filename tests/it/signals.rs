@@ -396,3 +396,24 @@ fn run_whose_prompt_waits_takes_it_back_when_it_is_stopped_and_leaves_the_turn_o
         assert_eq!(model.count(), 1, "the second prompt is not sent");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_in_a_paused_session_says_what_its_prompt_waits_for() {
+    let model = Model::start([Answer::text("Done.")]);
+    let house = house(&model);
+    let client = house.client("driver", Role::Drive).await;
+    let mut params = house.create("");
+    params.prompt = None;
+    let created = client.call::<SessionCreate>(&params).await.expect("create");
+    signal(&client, created.pid, Signal::Pause).await;
+    let pid = created.pid.to_string();
+    let waiting = house.start(&["run", "-s", &pid, "Begin."]);
+    until("the prompt", || {
+        let queue = house.reasonix(&["queue", &pid]).expect_code(0);
+        queue.out.contains("Begin.").then_some(())
+    });
+    let _ = house.reasonix(&["resume", &pid]).expect_code(0);
+    let done = waiting.done().expect_code(0);
+    assert_eq!(done.out, "Done.\n");
+    assert!(done.err.contains("is paused: the prompt waits"), "{done:?}");
+}

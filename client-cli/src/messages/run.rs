@@ -89,6 +89,7 @@ client::catalog! {
     WaitsInbox = "· it waits for you: `reasonix inbox` shows and answers the question", "· 等待你处理：`reasonix inbox` 显示问题并可作答";
     Interrupting = "\n· interrupting; Ctrl-C again exits at once, the session stays", "\n· 正在中断；再按一次 Ctrl-C 立即退出，会话保留";
     WaitsForTurn = "· session {0} is busy: the prompt waits until its turn has ended; Ctrl-C takes it back", "· 会话 {0} 正忙：提示词等待其当前回合结束；按 Ctrl-C 收回";
+    WaitsForResume = "· session {0} is paused: the prompt waits until `reasonix resume {0}`; Ctrl-C takes it back", "· 会话 {0} 已暂停：提示词等待 `reasonix resume {0}`；按 Ctrl-C 收回";
     TakingBack = "\n· taking the prompt back; Ctrl-C again exits at once, and the prompt may stay in the queue", "\n· 正在收回提示词；再按一次 Ctrl-C 立即退出，提示词可能留在队列里";
     LeftQueued = "· left before the prompt was taken back: `reasonix queue {0}` shows whether it still waits", "· 在收回提示词之前已退出：用 `reasonix queue {0}` 查看它是否仍在排队";
     LeftRunning = "· exited while the turn may still run: `reasonix show {0}` prints its state", "· 已退出，回合可能仍在运行：用 `reasonix show {0}` 查看其状态";

@@ -153,6 +153,7 @@ pub(super) async fn resume(
     if interactive {
         let follow = follow(client, session, FollowFrom::Snapshot { backlog: 0 }, args).await?;
         let (prompt_id, seq) = enter(client, args, session, prompt, true, None).await?;
+        tell_waiting(args, &summary);
         return Ok(StartedPrompt {
             session,
             prompt_id,
@@ -163,9 +164,7 @@ pub(super) async fn resume(
     }
     let on_ask = on_ask(args, &summary);
     let (prompt_id, seq) = enter(client, args, session, prompt, true, on_ask).await?;
-    if matches!(summary.state, State::Running | State::Waiting) && !args.detach {
-        output::progress(&say!(Msg::WaitsForTurn, summary.pid));
-    }
+    tell_waiting(args, &summary);
     let before = Seq(seq.0.saturating_sub(1));
     let follow = if args.detach {
         None
@@ -179,6 +178,17 @@ pub(super) async fn resume(
         follow,
         on_ask,
     })
+}
+
+/// Says what a prompt waits for that was given to a session in this state. Of goals nothing: Ctrl-C stops a session's goal.
+fn tell_waiting(args: &Args, summary: &SessionSummary) {
+    let words = match summary.state {
+        _ if args.detach || args.goal.is_some() => return,
+        State::Running | State::Waiting => say!(Msg::WaitsForTurn, summary.pid),
+        State::Paused => say!(Msg::WaitsForResume, summary.pid),
+        State::Idle | State::Exited => return,
+    };
+    output::progress(&words);
 }
 
 /// A user's session would wait for approval, and does so again after this run. A run's own session keeps its setting.
