@@ -227,8 +227,12 @@ fn the_end_of_typed_input_leaves_also_while_a_question_is_open() {
     let scene = scenes::approval();
     let pid = scene.pid.to_string();
     let mut terminal = Terminal::reasonix(&scene.house, &["attach", "--plain", &pid], 80, 24);
-    terminal.wait_scrolled("+    let total: u32");
-    terminal.press("ctrl-d");
+    terminal.wait_scrolled("gives the model a reaso");
+    // What is typed before the question is drawn does not count, and its last line is on the screen a moment earlier.
+    until("the end of the input to be heard", || {
+        let _ = terminal.offer(b"\x04");
+        terminal.closed().then_some(())
+    });
     assert_eq!(terminal.exit_code(), 0, "{}", terminal.scrollback());
     let said = terminal.scrollback();
     assert!(said.contains(&format!("reasonix attach {pid}")), "{said}");
