@@ -677,6 +677,13 @@ fn changing(file: &Arc<OnceLock<PathBuf>>, after: usize) -> Script {
     })
 }
 
+/// How often the newest request has the change that [`changing`] makes.
+fn reported_changes(model: &Model) -> usize {
+    let sent = model.requests().pop().expect("a request").body;
+    let sent = String::from_utf8_lossy(&sent);
+    sent.matches("+Use blanks.").count()
+}
+
 #[test]
 fn change_that_a_compaction_folds_is_told_again() {
     for restart in [false, true] {
@@ -690,13 +697,7 @@ fn change_that_a_compaction_folds_is_told_again() {
         for prompt in ["Two.", "Three.", "Four."] {
             run(&house, &["-s", &session], prompt).expect(0, "completed");
         }
-        let told = || {
-            let sent = model.requests().pop().expect("a request").body;
-            String::from_utf8_lossy(&sent)
-                .matches("+Use blanks.")
-                .count()
-        };
-        assert_eq!(told(), 1);
+        assert_eq!(reported_changes(&model), 1);
         let _ = house.reasonix(&["compact", &session]).expect_code(0);
         if restart {
             house.stop_daemon();
@@ -704,13 +705,13 @@ fn change_that_a_compaction_folds_is_told_again() {
         }
         for prompt in ["Five.", "Six."] {
             run(&house, &["-s", &session], prompt).expect(0, "completed");
-            assert_eq!(told(), 1, "{prompt} {restart}");
+            assert_eq!(reported_changes(&model), 1, "{prompt} {restart}");
         }
     }
 }
 
 #[test]
-fn change_of_a_new_file_that_a_compaction_folds_is_told_again_by_the_next_daemon() {
+fn change_of_a_new_file_that_a_compaction_folds_is_reported_again_after_a_restart() {
     let file = Arc::new(OnceLock::new());
     let model = Model::start(changing(&file, 2));
     let house = house(&model);
@@ -724,16 +725,10 @@ fn change_of_a_new_file_that_a_compaction_folds_is_told_again_by_the_next_daemon
     for prompt in ["Three.", "Four."] {
         run(&house, &["-s", &session], prompt).expect(0, "completed");
     }
-    let told = || {
-        let sent = model.requests().pop().expect("a request").body;
-        String::from_utf8_lossy(&sent)
-            .matches("+Use blanks.")
-            .count()
-    };
-    assert_eq!(told(), 1);
+    assert_eq!(reported_changes(&model), 1);
     let _ = house.reasonix(&["compact", &session]).expect_code(0);
     for prompt in ["Five.", "Six."] {
         run(&house, &["-s", &session], prompt).expect(0, "completed");
-        assert_eq!(told(), 1, "{prompt}");
+        assert_eq!(reported_changes(&model), 1, "{prompt}");
     }
 }

@@ -78,8 +78,8 @@ fn without_known(text: &str, keys: &[&str]) -> String {
     let decoded = text.contains('%').then(|| View::decoded(text));
     for spelling in keys.iter().flat_map(|key| spellings(key)) {
         places.extend(plain.find(&spelling));
-        for end in ends(&spelling) {
-            places.extend(decoded.iter().flat_map(|view| view.find(end)));
+        for suffix in suffixes(&spelling) {
+            places.extend(decoded.iter().flat_map(|view| view.find(suffix)));
         }
     }
     blotted(text, places)
@@ -115,10 +115,10 @@ fn spellings(key: &str) -> Vec<Vec<u8>> {
     spellings
 }
 
-/// A spelling, and what is left of it after a `%` or a `%4`, with which its first letters read as a code.
-fn ends(spelling: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let ends = (0..=2).filter_map(|start| spelling.get(start..));
-    ends.filter(|end| end.len() >= LONG_MIN)
+/// A spelling, and the same without its first byte or two: after a `%4` or a `%` they are read as part of a percent code.
+fn suffixes(spelling: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let suffixes = (0..=2).filter_map(|start| spelling.get(start..));
+    suffixes.filter(|suffix| suffix.len() >= LONG_MIN)
 }
 
 /// What of these bytes' base64 does not depend on what stands beside them, where `before` bytes precede them in their
