@@ -18,10 +18,11 @@ use session::{Client, ProfileChoice, SessionHandle};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 
-use crate::daemon::{Daemon, blocking};
+use crate::daemon::Daemon;
 use crate::gate::AdmissionGuard;
 use crate::settings::Loaded;
 use crate::settings::autostart::{Autostart, AutostartAction, AutostartEntry, AutostartGoal};
+use session::tasks::{self, blocking};
 
 /// How long clients wait for entries that are required. One that takes longer is reported like any other: a client waits
 /// 5 s for a daemon.
@@ -135,7 +136,7 @@ pub async fn begin(daemon: &Arc<Daemon>, loaded: &Loaded) -> Result<Vec<Arc<Serv
                 let server = daemon.mcp.server(configured(&loaded.servers, name)?, &dir);
                 kept.push(Arc::clone(&server));
                 let (entry, report) = (entry.clone(), report.clone());
-                tokio::spawn(async move {
+                tasks::spawn(async move {
                     let result = server.started().await;
                     // Nobody is left to be told: the daemon ends.
                     let _ = report.send(Outcome { entry, result });
@@ -144,7 +145,7 @@ pub async fn begin(daemon: &Arc<Daemon>, loaded: &Loaded) -> Result<Vec<Arc<Serv
         }
     }
     goals.sort_by_key(|(entry, _)| !entry.required);
-    tokio::spawn(start_goals(Arc::clone(daemon), goals, guest, report));
+    tasks::spawn(start_goals(Arc::clone(daemon), goals, guest, report));
     let mut left = entries.iter().filter(|entry| entry.required).count();
     let mut problems = Vec::new();
     let due = tokio::time::Instant::now() + REQUIRED_MAX;
@@ -159,7 +160,7 @@ pub async fn begin(daemon: &Arc<Daemon>, loaded: &Loaded) -> Result<Vec<Arc<Serv
         note(daemon, outcome, &mut problems);
     }
     let weak = Arc::downgrade(daemon);
-    tokio::spawn(async move {
+    tasks::spawn(async move {
         while let Some(outcome) = reports.recv().await {
             let Some(daemon) = weak.upgrade() else { return };
             note(&daemon, outcome, &mut problems);

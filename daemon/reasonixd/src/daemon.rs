@@ -10,7 +10,7 @@ use proto::hello::DaemonInfo;
 use proto::params::daemon::ShutdownMode;
 use proto::state::State;
 use proto::{ErrorName, Failure, Stamp};
-use session::{SessionHandle, Supervisor};
+use session::{SessionHandle, Supervisor, tasks};
 use store::home::Home;
 use uuid::Uuid;
 
@@ -193,14 +193,11 @@ impl Daemon {
     {
         let guest = self.admit()?;
         let work = work(self);
-        let task = tokio::spawn(async move {
+        let task = tasks::shielded(async move {
             let _guest = guest;
             work.await
         });
-        task.await.map_err(|error| {
-            let text = format!("bug in the daemon: {error}");
-            Failure::new(ErrorName::Internal, text, "")
-        })?
+        task.await?
     }
 
     /// Whether anything goes on without a person: turns that run or wait, and commands in the background, which would
@@ -229,25 +226,6 @@ impl Daemon {
         // MCP servers serve sessions: they are no work by themselves.
         self.procs.count_of_sessions() > 0
     }
-}
-
-/// Does work that waits for a disk, on a thread that may.
-///
-/// # Errors
-/// `internal`: the work has panicked.
-pub async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Failure> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| {
-        // Its input may be a key: log only that it failed.
-        tracing::error!(panic = error.is_panic(), "a method's work did not end");
-        Failure::new(
-            ErrorName::Internal,
-            "bug in the daemon: the work did not finish",
-            "Try again; see the daemon's log for details.",
-        )
-    })
 }
 
 /// The kind of this build.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use contract::{SandboxStrength, Spawn as _};
 use proto::params::config::{Check, CheckLevel, DoctorParams};
-use session::SandboxDemand;
+use session::{SandboxDemand, tasks};
 
 use crate::autostart;
 use crate::credentials::FallbackKeys;
@@ -221,7 +221,7 @@ async fn store(daemon: &Daemon, rebuild: bool) -> Vec<Check> {
 /// Why nothing can be written to the home, if that is so.
 async fn unwritable(daemon: &Daemon) -> Option<String> {
     let home = Arc::clone(&daemon.home);
-    let checked = tokio::task::spawn_blocking(move || home.check_writable()).await;
+    let checked = tasks::blocking(move || home.check_writable()).await;
     let error = checked.ok()?.err()?;
     Some(store::reason(&error))
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use contract::ToolSet;
 use proto::params::daemon::ShutdownMode;
 use proto::paths::Paths;
-use session::Supervisor;
+use session::{Supervisor, tasks};
 use store::catalog::CatalogState;
 use store::home::Home;
 use store::lock::{HomeLock, LockError};
@@ -287,13 +287,13 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     let methods = rpc::module(Arc::clone(&daemon)).into();
     let stop = CancellationToken::new();
     tracing::info!(version = version(), pid = std::process::id(), home = %start.home.root().display(), "ready");
-    let serving = tokio::spawn(rpc::serve(
+    let serving = tasks::spawn(rpc::serve(
         socket,
         Arc::clone(&daemon),
         methods,
         stop.clone(),
     ));
-    let retention = tokio::spawn(retention::keep(Arc::downgrade(&daemon)));
+    let retention = tasks::spawn(retention::keep(Arc::downgrade(&daemon)));
     let leave = until_asked(&daemon, daemon.life).await;
     retention.abort();
     let budget = Budget::new(ending::END_MAX);

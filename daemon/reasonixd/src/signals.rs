@@ -4,6 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
+use session::tasks;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::gate::{Gate, ShutdownReason};
@@ -24,7 +25,7 @@ pub fn listen(gate: &Arc<Gate>) -> io::Result<()> {
         xfsz: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
     };
     let gate = Arc::clone(gate);
-    tokio::spawn(async move {
+    tasks::spawn(async move {
         loop {
             match taken.next().await {
                 Reaction::End => end(&gate),

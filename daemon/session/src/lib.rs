@@ -13,7 +13,7 @@ mod reporter;
 mod request;
 mod research;
 mod supervisor;
-mod tasks;
+pub mod tasks;
 mod viewers;
 
 pub use actor::commands::follow::{Follow, Following};

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use proto::params::config::Check;
 use proto::{Seq, SessionId};
+use session::tasks;
 use store::home::Home;
 
 use super::{ok, warning};
@@ -55,7 +56,7 @@ pub async fn check(daemon: &Daemon) -> Vec<Check> {
         time: TIME_MAX,
         size: SIZE_MAX,
     };
-    let read = tokio::task::spawn_blocking(move || look(&home, &known, &bounds));
+    let read = tasks::blocking(move || look(&home, &known, &bounds));
     match read.await {
         Ok(Ok(found)) => checks_of(&found),
         Ok(Err(error)) => vec![warning(

@@ -19,7 +19,8 @@ use super::dispatch::{self, Answer, CallKind};
 use super::frame::{Frame, read};
 use super::peer::{Clients, Origin, Outgoing, Peer};
 use super::room::FrameShare;
-use crate::daemon::{Daemon, blocking};
+use crate::daemon::Daemon;
+use session::tasks::{self, blocking};
 
 /// Calls get this long to be answered when the daemon goes down.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -99,7 +100,7 @@ pub async fn serve(
         stuck: ends.stuck.clone(),
         patience: life.client_stuck,
     };
-    let writer = tokio::spawn(writer.run(waiting));
+    let writer = tasks::spawn(writer.run(waiting));
     if full {
         let failure = Failure::new(
             ErrorName::Limit,
@@ -198,7 +199,7 @@ impl<'a> Conversation<'a> {
     /// Takes calls to the end of input, and sees those out that have begun.
     async fn run(mut self, hello: Duration) {
         let (frames, mut incoming) = mpsc::channel(1);
-        let reader = tokio::spawn(read_frames(self.socket.clone(), frames));
+        let reader = tasks::spawn(read_frames(self.socket.clone(), frames));
         let hello_due = tokio::time::sleep(hello);
         tokio::pin!(hello_due);
         loop {

@@ -10,9 +10,11 @@ use futures::FutureExt as _;
 use jsonrpsee::core::server::{MethodCallback, MethodResponse};
 use jsonrpsee::types::{ErrorObjectOwned, Id, Params, Request};
 use jsonrpsee::{ConnectionId, Extensions, Methods, RpcModule};
+use proto::hello::Role;
 use proto::methods::{DaemonHello, DaemonShutdown, Method, ProcessWait, SessionWait};
 use proto::{ErrorName, Failure};
 use serde::Deserialize as _;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::peer::Peer;
 use crate::daemon::Daemon;
@@ -63,35 +65,75 @@ pub enum Answer {
     },
 }
 
+/// The output of a method, as JSON.
+type Handling = Pin<Box<dyn Future<Output = Result<Box<RawValue>, Failure>> + Send>>;
+
+/// Takes the parameters of a call apart and returns its handling, which has not begun.
+type Handler = dyn Fn(Arc<Daemon>, Arc<Peer>, &str) -> Result<Handling, Failure> + Send + Sync;
+
+/// What of a method the checks depend on.
+#[derive(Clone, Copy)]
+struct Checked {
+    name: &'static str,
+    role: Role,
+    /// Whether it is refused once there is no home to change any more.
+    needs_home: bool,
+}
+
 /// Registers a method: its handler is called only after the checks.
 pub fn add<M: Method, F, Fut>(module: &mut RpcModule<Daemon>, handler: F)
 where
     F: Fn(Arc<Daemon>, Arc<Peer>, M::Params) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<M::Output, Failure>> + Send + 'static,
 {
-    let registered = module.register_async_method(M::NAME, move |params, daemon, extensions| {
-        let begun = begin::<M>(&params, &extensions);
-        let handler = handler.clone();
-        async move {
-            let (peer, params) = begun.map_err(|failure| error_object(&failure))?;
-            if M::MUTATES && M::NAME != DaemonShutdown::NAME {
-                daemon
-                    .gate
-                    .change()
-                    .map_err(|failure| error_object(&failure))?;
-            }
-            let output = handler(daemon, peer, params).await;
-            output.map_err(|failure| error_object(&failure))
-        }
-    });
-    // Names come from one table, in which each occurs once.
-    debug_assert!(registered.is_ok(), "{} is registered twice", M::NAME);
+    let checked = Checked {
+        name: M::NAME,
+        role: M::ROLE,
+        needs_home: M::MUTATES && M::NAME != DaemonShutdown::NAME,
+    };
+    register(
+        module,
+        checked,
+        Arc::new(move |daemon, peer, params| {
+            let params: M::Params =
+                serde_json::from_str(params).map_err(|error| wrong_params(M::NAME, &error))?;
+            let handler = handler.clone();
+            Ok(Box::pin(async move {
+                let output = handler(daemon, peer, params).await?;
+                to_raw_value(&output).map_err(|error| unwritable(M::NAME, &error))
+            }))
+        }),
+    );
 }
 
-fn begin<M: Method>(
-    params: &Params<'_>,
-    extensions: &Extensions,
-) -> Result<(Arc<Peer>, M::Params), Failure> {
+/// What of [`add`] is the same for every method, and so is built once.
+fn register(module: &mut RpcModule<Daemon>, checked: Checked, handler: Arc<Handler>) {
+    let registered =
+        module.register_async_method(checked.name, move |params, daemon, extensions| {
+            let begun = peer_of(checked, &extensions).and_then(|peer| {
+                let params = params.as_str().unwrap_or("{}");
+                let params = if params.trim().is_empty() {
+                    "{}"
+                } else {
+                    params
+                };
+                handler(Arc::clone(&daemon), peer, params)
+            });
+            async move {
+                let handling = begun.map_err(|failure| error_object(&failure))?;
+                if checked.needs_home {
+                    let gate = daemon.gate.change();
+                    gate.map_err(|failure| error_object(&failure))?;
+                }
+                handling.await.map_err(|failure| error_object(&failure))
+            }
+        });
+    // Names come from one table, in which each occurs once.
+    debug_assert!(registered.is_ok(), "{} is registered twice", checked.name);
+}
+
+/// The connection of a call, if it may call the method.
+fn peer_of(method: Checked, extensions: &Extensions) -> Result<Arc<Peer>, Failure> {
     let Some(peer) = extensions.get::<Arc<Peer>>().cloned() else {
         return Err(Failure::new(
             ErrorName::Internal,
@@ -99,43 +141,41 @@ fn begin<M: Method>(
             "",
         ));
     };
-    let is_hello = M::NAME == DaemonHello::NAME;
     match peer.role() {
-        None if !is_hello => {
-            return Err(Failure::new(
-                ErrorName::NotReady,
-                format!("`{}` came before `daemon.hello`.", M::NAME),
-                "Call `daemon.hello` first.",
-            ));
-        }
-        Some(role) if role < M::ROLE => {
-            return Err(Failure::new(
-                ErrorName::NotAllowed,
-                format!(
-                    "`{}` needs the role `{}`; this connection has `{}`.",
-                    M::NAME,
-                    M::ROLE.as_str(),
-                    role.as_str()
-                ),
-                "Connect with that role.",
-            ));
-        }
-        Some(_) | None => {}
-    }
-    let text = params.as_str().unwrap_or("{}");
-    let text = if text.trim().is_empty() { "{}" } else { text };
-    let parsed = serde_json::from_str(text).map_err(|error| {
-        Failure::new(
-            ErrorName::InvalidParams,
+        None if method.name != DaemonHello::NAME => Err(Failure::new(
+            ErrorName::NotReady,
+            format!("`{}` came before `daemon.hello`.", method.name),
+            "Call `daemon.hello` first.",
+        )),
+        Some(role) if role < method.role => Err(Failure::new(
+            ErrorName::NotAllowed,
             format!(
-                "The parameters of `{}` are wrong: {}",
-                M::NAME,
-                bounded(&error.to_string(), PARSER_WORDS_MAX)
+                "`{}` needs the role `{}`; this connection has `{}`.",
+                method.name,
+                method.role.as_str(),
+                role.as_str()
             ),
-            "See its parameters with `reasonix rpc --schema`.",
-        )
-    })?;
-    Ok((peer, parsed))
+            "Connect with that role.",
+        )),
+        Some(_) | None => Ok(peer),
+    }
+}
+
+fn wrong_params(method: &str, error: &serde_json::Error) -> Failure {
+    let why = bounded(&error.to_string(), PARSER_WORDS_MAX);
+    Failure::new(
+        ErrorName::InvalidParams,
+        format!("The parameters of `{method}` are wrong: {why}"),
+        "See its parameters with `reasonix rpc --schema`.",
+    )
+}
+
+fn unwritable(method: &str, error: &serde_json::Error) -> Failure {
+    Failure::new(
+        ErrorName::Internal,
+        format!("bug in the daemon: the output of `{method}` is not JSON: {error}"),
+        "",
+    )
 }
 
 /// Whether a frame has what only an answer has. With a method as well it is neither: it is not carried out.

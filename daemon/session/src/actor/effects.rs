@@ -24,6 +24,7 @@ use crate::context::prefix::FrozenPrefix;
 use crate::request::in_flight::{Ask, Material, Source};
 use crate::request::samples::Sampling;
 use crate::request::side_requests::UsageRecorder;
+use crate::tasks;
 
 /// How long calls may take to come back after they were asked to stop, on top of the grace before KILL.
 const OVERDUE_MS: u64 = 3_000;
@@ -327,7 +328,7 @@ impl Actor {
     fn later(&self, in_ms: u64, what: Happened) {
         let happened = self.happened.clone();
         let ended = self.life.ended.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             tokio::select! {
                 () = tokio::time::sleep(Duration::from_millis(in_ms)) => {
                     let _ = happened.send(what);

@@ -30,6 +30,7 @@ use crate::journal::Closed;
 use crate::request::blocks::RequestComposition;
 use crate::request::in_flight::Material;
 use crate::request::keys::Keys;
+use crate::tasks;
 use crate::viewers::fanout::{Follower, Join, Joined, Start};
 
 mod prompts;
@@ -192,7 +193,7 @@ impl SessionHandle {
             return self.clone();
         };
         // In a task of its own: half a repair would be worse than none.
-        let attempt = tokio::spawn(reopen.reopen(self.clone()));
+        let attempt = tasks::shielded(reopen.reopen(self.clone()));
         match tokio::time::timeout(REOPEN_WAIT, attempt).await {
             Ok(Ok(Some(handle))) => handle,
             Ok(Ok(None) | Err(_)) | Err(_) => self.clone(),

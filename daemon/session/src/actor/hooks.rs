@@ -15,6 +15,7 @@ use crate::actor::Actor;
 use crate::actor::inbox::{Happened, Reply, call_reporter};
 use crate::calls::events::CallEvent;
 use crate::calls::hooks::HookRunner;
+use crate::tasks;
 
 impl Actor {
     /// What is needed to run the hooks of this event now. `None`: the event has no hook.
@@ -72,7 +73,7 @@ impl Actor {
         let (asker, stop) = (self.asker(HookEvent::Stop), self.life.ended.child_token());
         self.hooks.begin_turn_end(stop.clone());
         let happened = self.happened.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let mut finished = Vec::new();
             if let (Some(asker), Some(ended)) = (asker, ended) {
                 let what = HookPayload::Stop {
@@ -129,7 +130,7 @@ impl Actor {
             return;
         };
         let (stop, reporter) = (self.life.ended.child_token(), call_reporter(&self.happened));
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let what = HookPayload::Notifies {
                 message: &message,
                 kind,
@@ -146,7 +147,7 @@ impl Actor {
         let assembly = Arc::clone(&self.assembly);
         let cwd = self.calls.call_environment().workspace.cwd().to_path_buf();
         let happened = self.happened.clone();
-        tokio::task::spawn_blocking(move || {
+        tasks::spawn_blocking(move || {
             let read = Box::new(assembly.hooks(&cwd));
             let _ = happened.send(Happened::HooksRead { read, reply });
         });

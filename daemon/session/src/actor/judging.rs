@@ -25,6 +25,7 @@ use crate::calls::call::{CachedChangeCheck, CallEnvironment, KeptPaths, Ready};
 use crate::calls::hooks as hooked;
 use crate::calls::judgement::Standpoint;
 use crate::request::budget::BudgetMember;
+use crate::tasks;
 
 /// Calls that are judged in one go, at most.
 const TOGETHER_MAX: usize = 8;
@@ -72,10 +73,10 @@ impl Actor {
             happened: self.happened.clone(),
         };
         let Some((asker, stop)) = asked else {
-            tokio::task::spawn_blocking(move || job.run(call, following, Vec::new()));
+            tasks::spawn_blocking(move || job.run(call, following, Vec::new()));
             return;
         };
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             // What cannot be read is refused without anybody being asked.
             let asked = AssertUnwindSafe(async {
                 match job.environment.seen(&call) {
@@ -92,7 +93,7 @@ impl Actor {
             if let Some(why) = chain.why_blocked() {
                 return job.refuse(call, hooked::blocked(&why), chain.finished);
             }
-            tokio::task::spawn_blocking(move || job.run(call, Vec::new(), chain.finished));
+            tasks::spawn_blocking(move || job.run(call, Vec::new(), chain.finished));
         });
     }
 

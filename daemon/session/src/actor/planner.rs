@@ -11,6 +11,7 @@ use proto::CallId;
 use crate::actor::Actor;
 use crate::actor::inbox::Happened;
 use crate::calls::call::Stop;
+use crate::tasks;
 
 /// The call that a planner works for, in the place of a call of the model.
 pub(crate) const PLANNER_CALL: &str = "planner";
@@ -25,7 +26,7 @@ impl Actor {
         self.life.planning = Some(Arc::clone(&stop));
         let agents = Arc::clone(&self.calls.call_environment().agents);
         let happened = self.happened.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let planned = AssertUnwindSafe(agents.plan(request.clone(), stop));
             let finished = planned.catch_unwind().await.unwrap_or_else(|_| {
                 request.failed("The planner could not work, because of a bug in Reasonix.")

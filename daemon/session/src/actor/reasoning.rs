@@ -9,6 +9,7 @@ use crate::actor::Actor;
 use crate::actor::inbox::Happened;
 use crate::request::reasoning::{SideRequestBudget, SideRequestContext, SideRequestTarget};
 use crate::request::side_requests::UsageRecorder;
+use crate::tasks;
 
 impl Actor {
     /// SideRequestContext an answer of this session.
@@ -40,7 +41,7 @@ impl Actor {
         }
         let (number, recorder, cancel) = self.requests.start_extraction();
         let happened = self.happened.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let extracting = async {
                 let aide = SideRequestTarget::find(around).await?;
                 aide.extract(&trace, (&recorder, 0)).await

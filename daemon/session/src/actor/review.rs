@@ -15,7 +15,7 @@ use crate::actor::Actor;
 use crate::actor::inbox::Happened;
 use crate::request::reasoning::{SideRequestContext, SideRequestTarget};
 use crate::request::side_requests::UsageRecorder;
-use crate::tasks::blocking;
+use crate::tasks::{self, blocking};
 
 /// What a reviewer has said of a call.
 pub struct Review {
@@ -70,7 +70,7 @@ impl Actor {
         let around = self.around(item.unwrap_or_else(|| proto::ItemId("m0.0".into())));
         let (number, recorder, cancel) = self.requests.start_extraction();
         let happened = self.happened.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let reviewing = AssertUnwindSafe(review_call(around, &shown, &recorder));
             let found = tokio::select! {
                 // The turn does not go on in this life.

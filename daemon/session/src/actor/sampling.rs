@@ -6,6 +6,7 @@ use tokio::sync::oneshot;
 use crate::actor::Actor;
 use crate::actor::inbox::Happened;
 use crate::request::server_sampling;
+use crate::tasks;
 
 impl Actor {
     /// Asks the session's model. If the session is ending, `reply` is dropped.
@@ -22,7 +23,7 @@ impl Actor {
         let around = self.around(open.next_item());
         let (number, recorder, cancel) = self.requests.start_extraction();
         let happened = self.happened.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let answering = server_sampling::answer(around, &request, &recorder);
             let answer = tokio::select! {
                 // Its usage was noted by who cancelled it.

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use turn::{Input, StopReason};
 
 use crate::actor::Actor;
+use crate::tasks;
 
 /// What commands in the background may take to be gone, on top of the grace before KILL, until the session ends
 /// without them: the next load writes that they are gone.
@@ -168,7 +169,7 @@ impl Actor {
         {
             let temp = temp.to_path_buf();
             // What cannot be removed goes with the daemon's own directory.
-            let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(temp)).await;
+            let _ = tasks::blocking(move || std::fs::remove_dir_all(temp)).await;
         }
         self.requests.end().await;
         self.viewers.rest().await;

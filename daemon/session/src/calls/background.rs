@@ -11,6 +11,7 @@ use store::pids::PidCounter;
 
 use crate::calls::events::CallEvent;
 use crate::reporter::Reporter;
+use crate::tasks;
 
 /// Of one session.
 pub struct Children {
@@ -22,9 +23,8 @@ impl Shells for Children {
     fn number(&self) -> BoxFuture<'static, Result<Pid, String>> {
         let pids = Arc::clone(&self.pids);
         // Every sixteenth number takes a sync of the disk.
-        let taken =
-            tokio::task::spawn_blocking(move || pids.next().map_err(|fault| store::reason(&fault)));
-        async move { taken.await.map_err(|error| error.to_string())? }.boxed()
+        let taken = tasks::blocking(move || pids.next().map_err(|fault| store::reason(&fault)));
+        async move { taken.await.map_err(|failure| failure.to_string())? }.boxed()
     }
 
     fn spawned(&self, child: ChildSpawned) {

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use contract::{ExternalChanges, ToolMemory};
 use tokio::sync::Mutex;
 
+use crate::tasks;
+
 /// Access to the file knowledge of one session.
 #[derive(Clone)]
 pub struct Notes {
@@ -72,7 +74,7 @@ impl Notes {
         look: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Option<T> {
         let notes = self.clone();
-        tokio::task::spawn_blocking(move || look(&notes)).await.ok()
+        tasks::blocking(move || look(&notes)).await.ok()
     }
 }
 

@@ -10,6 +10,8 @@ use contract::{Outcome, Quarantined, Spawn};
 use proto::item::CallStatus;
 use proto::record::{Level, Notice};
 
+use crate::tasks;
+
 /// The notice for people about one of them.
 pub fn notice(item: &Quarantined) -> Notice {
     let text = match (&item.kept, &item.problem) {
@@ -69,7 +71,7 @@ pub fn note_for_model(outcome: &mut Outcome, items: &[Quarantined]) {
 
 /// Puts them back, and says the outcome in words for the model.
 pub async fn put_back(spawn: Arc<dyn Spawn>, items: Vec<Quarantined>) -> Outcome {
-    let done = tokio::task::spawn_blocking(move || {
+    let done = tasks::blocking(move || {
         let mut lines = Vec::new();
         let mut status = CallStatus::Ok;
         for item in items {
@@ -94,7 +96,7 @@ pub async fn put_back(spawn: Arc<dyn Spawn>, items: Vec<Quarantined>) -> Outcome
 /// Lets a file tool create these paths, which a person has approved. Commands that run have not made them.
 pub async fn expect(spawn: Arc<dyn Spawn>, paths: Vec<PathBuf>) {
     // It may wait for a look at the disk.
-    let _ = tokio::task::spawn_blocking(move || spawn.expect(&paths)).await;
+    let _ = tasks::blocking(move || spawn.expect(&paths)).await;
 }
 
 #[cfg(test)]

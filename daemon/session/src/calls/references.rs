@@ -20,6 +20,7 @@ use serde_json::Map;
 
 use crate::assembly::server_content::{ServerContent, ServerPrompt};
 use crate::calls::permissions::{PermissionState, in_session};
+use crate::tasks;
 
 /// How long a prompt waits for what it refers to.
 const RESOLVING_MAX: Duration = Duration::from_secs(10);
@@ -81,7 +82,7 @@ pub(crate) async fn resolve(
     // Skills limit the model's calls, not what the user attaches.
     permissions.standpoint.skills.clear();
     let text = prompt.clone();
-    let reading = tokio::task::spawn_blocking(move || resolve_blocking(&permissions, &text));
+    let reading = tasks::blocking(move || resolve_blocking(&permissions, &text));
     match tokio::time::timeout(RESOLVING_MAX, reading).await {
         Ok(Ok(resolved)) => resolved,
         Ok(Err(_)) | Err(_) if prompt.call().is_some() => Err(Failure::new(

@@ -26,6 +26,7 @@ use crate::calls::environment::Environment;
 use crate::calls::judgement::Standpoint;
 use crate::calls::permissions::{RulesAsOf, compiled};
 use crate::calls::sandbox;
+use crate::tasks;
 
 /// A call that runs.
 pub(crate) struct Running {
@@ -131,9 +132,7 @@ impl CallState {
             let memory = Arc::clone(&self.call_environment.memory);
             memory.note_known_files(&known);
             // Beside the actor: nothing waits for it.
-            drop(tokio::task::spawn_blocking(move || {
-                memory.read_missing_contents()
-            }));
+            tasks::spawn_blocking(move || memory.read_missing_contents());
         }
     }
 

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use crate::journal::elements::ElementAt;
 use crate::reporter::Reporter;
+use crate::tasks;
 use contract::codec::FragmentRole;
 use proto::reset::Piece;
 use proto::{Body, ErrorName, Failure, Record, Seq, SessionId};
@@ -285,7 +286,7 @@ impl Journal {
         let upto = self.index.last();
         let (file, home, session) = (Arc::clone(&self.file), Arc::clone(&self.home), self.session);
         let reporter = self.reporter.clone();
-        tokio::task::spawn_blocking(move || {
+        tasks::spawn_blocking(move || {
             let end = match write(&file, &home, session, marker, &batch) {
                 Ok(()) => JournalEvent::Durable(upto),
                 Err((reason, trouble)) => JournalEvent::Failed(reason, trouble),
@@ -303,8 +304,7 @@ impl Journal {
             return;
         }
         let (home, session) = (Arc::clone(&self.home), self.session);
-        let removed =
-            tokio::task::spawn_blocking(move || store::markers::unmark(&home, session)).await;
+        let removed = tasks::blocking(move || store::markers::unmark(&home, session)).await;
         if !matches!(removed, Ok(Ok(()))) {
             tracing::warn!(%session, "a marker of unfinished work stays; the session is looked at again at start");
         }

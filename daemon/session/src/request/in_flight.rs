@@ -18,6 +18,7 @@ use crate::request::key_filter::without_keys;
 use crate::request::keys::AwaitedKey;
 use crate::request::shape::Shape;
 use crate::request::side_requests::broken;
+use crate::tasks;
 
 /// A part of an answer, or its failure, or (first) the sent request.
 pub enum Arrived {
@@ -311,7 +312,7 @@ async fn assemble(ask: Ask) -> Result<(Ready, Bounded), ProviderError> {
     {
         return Ok((ask.ready(assembled), bounded));
     }
-    let work = tokio::task::spawn_blocking(move || {
+    let work = tasks::blocking(move || {
         let assembled = ask.assembled(ReadFrom::Disk)?;
         let bounded = ask.budget.read_bounds();
         Ok((ask.ready(assembled), bounded))

@@ -41,6 +41,7 @@ use crate::request::route::ModelRoute;
 use crate::request::samples::Sampling;
 use crate::request::shape::Shape;
 use crate::request::side_requests::UsageRecorder;
+use crate::tasks;
 
 /// The requests of one session.
 pub(crate) struct Requests {
@@ -258,7 +259,7 @@ impl Requests {
     pub fn send(&mut self, answer: Gather, ask: Ask) {
         let (number, cancel) = (answer.number(), answer.canceller());
         let run = in_flight::run(ask, number, cancel, self.arrived.clone());
-        drop(tokio::spawn(run));
+        tasks::spawn(run);
         self.in_flight = Some(answer);
     }
 
@@ -266,7 +267,7 @@ impl Requests {
     pub fn send_samples(&mut self, answer: Gather, sampling: Sampling) {
         let (number, cancel) = (answer.number(), answer.canceller());
         let run = samples::run(sampling, number, cancel, self.arrived.clone());
-        drop(tokio::spawn(run));
+        tasks::spawn(run);
         self.in_flight = Some(answer);
     }
 

@@ -25,7 +25,7 @@ use crate::assembly::key_keeper::KeysByVariable;
 use crate::supervisor::Supervisor;
 use crate::supervisor::slots::Left;
 use crate::supervisor::stats;
-use crate::tasks::blocking;
+use crate::tasks::{self, blocking};
 
 /// How long a session that seems to rest may take to say that it does: its last records are on their way to the disk.
 const SETTLES: Duration = Duration::from_secs(2);
@@ -100,9 +100,9 @@ impl Supervisor {
         reason: EvictionReason,
     ) -> Result<Removed, Failure> {
         let Some(me) = self.me.upgrade() else {
-            return Err(crate::tasks::shutting_down());
+            return Err(tasks::shutting_down());
         };
-        let removing = tokio::spawn(async move {
+        let removing = tasks::shielded(async move {
             let removed = me.remove_now(session, pid, reason).await;
             if removed.is_err() {
                 // It has left memory, and stays after all: its pending work is not forgotten.
@@ -110,10 +110,7 @@ impl Supervisor {
             }
             removed
         });
-        removing.await.map_err(|error| {
-            let text = format!("bug in the daemon: {error}");
-            Failure::new(ErrorName::Internal, text, "")
-        })?
+        removing.await?
     }
 
     async fn remove_now(
@@ -250,7 +247,7 @@ impl Supervisor {
             }
         };
         if !leftovers.is_empty() {
-            tokio::task::spawn_blocking(move || {
+            tasks::spawn_blocking(move || {
                 for dir in leftovers {
                     if let Err(error) = store::session_dirs::remove_dir(&dir) {
                         tracing::warn!(%error, "the rest of a session that is gone stays");

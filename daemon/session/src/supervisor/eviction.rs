@@ -13,6 +13,7 @@ use crate::actor::departure::{EvictionReason, EvictionRequest};
 use crate::actor::handle::SessionHandle;
 use crate::supervisor::Supervisor;
 use crate::supervisor::slots::Left;
+use crate::tasks;
 
 /// Limits of the sessions that are kept in memory.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +78,7 @@ impl Supervisor {
         // Each in a task of its own: it comes to its end whoever stops waiting for it.
         let ends = leaving.into_iter().map(|(session, end)| {
             let me = self.me.clone();
-            tokio::spawn(async move {
+            tasks::shielded(async move {
                 let left = end.clone().await;
                 let Some(supervisor) = me.upgrade() else {
                     return 0;
@@ -121,7 +122,7 @@ impl Supervisor {
             return;
         }
         let me = self.me.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let Some(supervisor) = me.upgrade() else {
                 return;
             };
@@ -136,7 +137,7 @@ impl Supervisor {
         let every = (self.residency_limits.idle / 10)
             .clamp(Duration::from_secs(1), Duration::from_secs(60));
         let me: Weak<Self> = self.me.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             loop {
                 tokio::time::sleep(every).await;
                 let Some(supervisor) = me.upgrade() else {

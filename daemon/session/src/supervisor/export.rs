@@ -12,7 +12,7 @@ use turn::Facts;
 
 use crate::supervisor::Supervisor;
 use crate::supervisor::views::{Log, piece};
-use crate::tasks::blocking;
+use crate::tasks::{self, blocking};
 use crate::viewers::fanout::event_text;
 
 mod markdown;
@@ -69,7 +69,7 @@ impl Exported {
         let text = Arc::downgrade(&kept.text);
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
         let me = self.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             tokio::time::sleep(KEPT).await;
             if let Some(text) = text.upgrade() {
                 me.forget(&text);

@@ -17,7 +17,7 @@ use crate::actor::commands::follow;
 use crate::actor::handle::SessionHandle;
 use crate::history::summary;
 use crate::supervisor::Supervisor;
-use crate::tasks::blocking;
+use crate::tasks::{self, blocking};
 
 /// How long after its start the daemon checks its catalog, unless somebody asks for it earlier.
 const CHECK_AFTER: Duration = Duration::from_secs(2);
@@ -339,7 +339,7 @@ impl Supervisor {
     pub fn fill_later(self: &Arc<Self>) {
         self.filled.send_replace(false);
         let supervisor = Arc::clone(self);
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             match supervisor.fill().await {
                 Ok((count, unreadable)) => {
                     tracing::info!(count, ?unreadable, "the catalog is complete");
@@ -359,7 +359,7 @@ impl Supervisor {
     /// Checks the catalog when the daemon has had time to start, and takes in the sessions it has missed.
     pub fn check_later(self: &Arc<Self>) {
         let supervisor = Arc::clone(self);
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             tokio::time::sleep(CHECK_AFTER).await;
             supervisor.is_checked().await;
             match supervisor.fill().await {

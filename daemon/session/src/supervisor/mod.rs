@@ -58,7 +58,7 @@ use crate::supervisor::eviction::ResidencyLimits;
 use crate::supervisor::export::Exported;
 use crate::supervisor::load::{Before, RestoredActor, SessionServices};
 use crate::supervisor::slots::Slots;
-use crate::tasks::{blocking, panicked, shutting_down};
+use crate::tasks::{self, blocking, shutting_down};
 use crate::viewers::attendance::Attendance;
 use crate::viewers::list_changes::ListChanges;
 use crate::viewers::queue_bytes::AllQueues;
@@ -222,7 +222,7 @@ impl Supervisor {
     /// The sessions are read: soon each of them knows whether it lacks a key.
     fn recovered_soon(&self) {
         let me = self.me.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             tokio::time::sleep(KEYS_KNOWN_AFTER).await;
             if let Some(supervisor) = me.upgrade() {
                 supervisor.recovering.store(false, Ordering::Relaxed);
@@ -258,7 +258,7 @@ impl Supervisor {
         };
         // In a task of its own: half a load, because a client went away, would leave the log locked for a while and
         // lose the state kept from the life before.
-        let loading = tokio::spawn(async move {
+        let loading = tasks::shielded(async move {
             let slot = me.slots.claim(session);
             let load = async || match slot.before().await {
                 Some(handle) => Ok(handle),
@@ -268,7 +268,7 @@ impl Supervisor {
             drop(slot);
             me.unless_closing(loaded?).await
         });
-        loading.await.map_err(panicked)?
+        loading.await?
     }
 
     /// A session that has just come into memory, unless the daemon is stopping: then it ends like all the others, who
@@ -339,7 +339,7 @@ impl Supervisor {
         match kept {
             Some(kept) => actor.take_over(kept),
             // The first time that this daemon loads it. Nobody waits: the findings come as a message.
-            None => drop(tokio::task::spawn_blocking(actor.leftovers())),
+            None => tasks::spawn_blocking(actor.leftovers()),
         }
         let notices = word.into_iter().chain(repairs).collect();
         actor.recover(recover, shortened, notices);
@@ -375,9 +375,9 @@ impl Supervisor {
             reopen::tend(me.clone(), session, seen.clone()),
             worktrees::tend(me.clone(), session, seen),
         );
-        let mut life = tokio::spawn(actor.run(inbox));
+        let mut life = tasks::spawn(actor.run(inbox));
         self.sweep_when_crowded();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let ended = tokio::select! {
                 ended = &mut life => ended,
                 // Its end is only heard here: nothing that it has begun is dropped with it.

@@ -17,7 +17,7 @@ use crate::journal::{Cause, Closed};
 use crate::supervisor::Supervisor;
 use crate::supervisor::eviction::leave;
 use crate::supervisor::slots::Left;
-use crate::tasks::blocking;
+use crate::tasks::{self, blocking};
 
 /// The first wait before a failed disk is tried again; doubles each time.
 const WAIT_MIN: Duration = Duration::from_secs(2);
@@ -58,7 +58,7 @@ pub(crate) async fn tend(
                 None => false,
             }
         };
-        if tokio::spawn(attempt).await.unwrap_or(false) {
+        if tasks::shielded(attempt).await.unwrap_or(false) {
             return;
         }
     }

@@ -21,7 +21,7 @@ use proto::{ErrorName, Failure, SessionId};
 use crate::context::first_message;
 use crate::supervisor::Supervisor;
 use crate::supervisor::listing::index_failure;
-use crate::tasks::blocking;
+use crate::tasks::{self, blocking};
 
 /// Hits if the caller gives no number.
 const LIMIT: u64 = 50;
@@ -56,7 +56,7 @@ impl Supervisor {
     /// Has the index take in records written without it. Later: a start has more urgent work.
     pub(crate) fn index_history_later(&self) {
         let me = self.me.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             tokio::time::sleep(START_AFTER).await;
             if let Some(supervisor) = me.upgrade() {
                 supervisor.services.history.start();

@@ -10,6 +10,7 @@ use proto::params::session::SessionSummary;
 use proto::{Failure, SessionId};
 
 use crate::supervisor::Supervisor;
+use crate::tasks;
 
 /// The first pause before the next try, and the longest; each is twice the one before.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -44,7 +45,7 @@ impl Supervisor {
         if !self.unrecovered.note(session, failure.message.clone()) {
             return;
         }
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let mut pause = PAUSE;
             loop {
                 tokio::time::sleep(pause).await;

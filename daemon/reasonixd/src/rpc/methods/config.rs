@@ -8,11 +8,12 @@ use proto::params::config as p;
 use proto::{ErrorName, Failure};
 
 use crate::credentials::FallbackKeys;
-use crate::daemon::{Daemon, blocking};
+use crate::daemon::Daemon;
 use crate::doctor;
 use crate::rpc::peer::Peer;
 use crate::settings::{Loaded, Project, ProviderEntry, facts, is_kind, model_lists, shipped};
 use crate::wire;
+use session::tasks::blocking;
 
 pub async fn check(
     daemon: Arc<Daemon>,

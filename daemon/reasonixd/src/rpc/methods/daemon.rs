@@ -10,8 +10,9 @@ use proto::params::Empty;
 use proto::params::daemon::{ShutdownParams, StatusOutput};
 use proto::{ErrorName, Failure, PROTOCOL};
 
-use crate::daemon::{Daemon, blocking};
+use crate::daemon::Daemon;
 use crate::rpc::peer::{Origin, Peer};
+use session::tasks::blocking;
 
 /// How long a client waits for what the entries of MCP servers want.
 const SERVERS_MAX: Duration = Duration::from_secs(1);

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use proto::params::hook::{ListOutput, ListParams, ReloadParams};
 use proto::{ErrorName, Failure};
 
-use crate::daemon::{Daemon, blocking};
+use crate::daemon::Daemon;
 use crate::rpc::peer::Peer;
+use session::tasks::blocking;
 
 pub async fn list(
     daemon: Arc<Daemon>,

@@ -13,9 +13,10 @@ use proto::params::mcp::{
 use proto::{ErrorName, Failure, Pid};
 use serde_json::{Map, Value, json};
 
-use crate::daemon::{Daemon, blocking};
+use crate::daemon::Daemon;
 use crate::rpc::peer::Peer;
 use crate::settings::{Project, read, write};
+use session::tasks::blocking;
 
 /// Lines of a log.
 const LINES: usize = 400;

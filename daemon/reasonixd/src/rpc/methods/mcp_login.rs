@@ -14,8 +14,9 @@ use proto::params::mcp::{
 use proto::{ErrorName, Failure};
 
 use super::mcp::{find, not_from_tools, shown};
-use crate::daemon::{Daemon, blocking};
+use crate::daemon::Daemon;
 use crate::rpc::peer::Peer;
+use session::tasks::blocking;
 
 /// A server, and the same with its variables replaced: that is where a login goes.
 struct Target {

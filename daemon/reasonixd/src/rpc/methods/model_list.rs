@@ -12,9 +12,10 @@ use proto::Stamp;
 use proto::params::config::ProviderProbeParams;
 
 use super::setting::{Prepared, prepared};
-use crate::daemon::{Daemon, blocking};
+use crate::daemon::Daemon;
 use crate::settings::facts;
 use crate::settings::model_lists::{self, ModelList};
+use session::tasks::{self, blocking};
 
 /// Time between two tries for one provider.
 const AGAIN: Duration = Duration::from_secs(600);
@@ -28,7 +29,7 @@ pub fn refresh(daemon: Arc<Daemon>, cwd: String, model: &str, keys: BTreeMap<Str
         return;
     };
     let (name, model) = (name.to_owned(), model.to_owned());
-    tokio::spawn(async move {
+    tasks::spawn(async move {
         let asks = Arc::clone(&daemon);
         let due = blocking(move || due(&asks, cwd, (&name, &model), &keys)).await;
         let Ok(Some(Prepared::Ask(probe, entry))) = due else {

@@ -11,9 +11,10 @@ use proto::{ErrorName, Failure};
 use session::{PermissionScope, Permissions};
 
 use super::interaction::refuse_tools;
-use crate::daemon::{Daemon, blocking};
+use crate::daemon::Daemon;
 use crate::rpc::peer::Peer;
 use crate::settings::edit;
+use session::tasks::blocking;
 
 /// Bytes of rules in a page: an answer stays well within a frame.
 const PAGE_BYTES: usize = 256 * 1024;

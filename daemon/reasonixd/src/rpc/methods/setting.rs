@@ -10,11 +10,12 @@ use proto::params::config::{self, KeyState};
 use proto::{ErrorName, Failure, Stamp};
 use providers::ProbeRequest;
 
-use crate::daemon::{Daemon, blocking};
+use crate::daemon::Daemon;
 use crate::rpc::peer::Peer;
 use crate::settings::model_lists::{self, ModelList};
 use crate::settings::{Loaded, ProviderEntry, edit, facts, shipped};
 use crate::wire;
+use session::tasks::blocking;
 
 pub async fn config_set(
     daemon: Arc<Daemon>,

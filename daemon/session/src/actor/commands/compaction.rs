@@ -27,6 +27,7 @@ use crate::context::reset::{self as resetting, Done, ModelTarget, ResetInput};
 use crate::request::budget;
 use crate::request::in_flight::{Ask, Source};
 use crate::request::route::ModelRoute;
+use crate::tasks;
 
 impl Actor {
     /// Starts a job of a reset.
@@ -34,7 +35,7 @@ impl Actor {
         let number = job.number;
         let work = self.workpiece(job);
         let happened = self.happened.clone();
-        tokio::task::spawn_blocking(move || {
+        tasks::spawn_blocking(move || {
             let done =
                 std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| resetting::run(work)));
             let done = done.unwrap_or_else(|_| Done {
@@ -147,7 +148,7 @@ impl Actor {
         let cwd = self.calls.call_environment().workspace.cwd().to_path_buf();
         let model = self.machine.facts().wire.full_model();
         let happened = self.happened.clone();
-        tokio::task::spawn_blocking(move || {
+        tasks::spawn_blocking(move || {
             let tokens = assembly.context_window(&cwd, &model);
             // The actor may be gone: then nobody waits for it.
             let _ = happened.send(Happened::ContextWindow { model, tokens });
@@ -303,7 +304,7 @@ impl Actor {
             self.requests.route().price.clone(),
             self.machine.limits().cache_block.max(1),
         );
-        tokio::task::spawn_blocking(move || {
+        tasks::spawn_blocking(move || {
             let said = resetting::preview(work).map(|(planned, head)| match planned {
                 CompactionPlan::Done { done, .. } => CompactOutput {
                     forecasts: Some(Box::new(Forecasts {

@@ -10,6 +10,7 @@ use store::log::LogFile;
 use tokio::sync::mpsc;
 
 use crate::actor::handle::SessionHandle;
+use crate::tasks;
 use crate::viewers::fanout::{Feed, Follower, Join, Published, Start, ViewerGuard, event_text};
 use crate::viewers::queue_bytes::QueueBytes;
 
@@ -148,7 +149,7 @@ pub(crate) async fn read_lines(
     if len == 0 {
         return Ok(Vec::new());
     }
-    let read = tokio::task::spawn_blocking(move || {
+    let read = tasks::blocking(move || {
         let bytes = file
             .read_at(offset, len)
             .map_err(|error| format!("cannot read the log: {error}"))?;

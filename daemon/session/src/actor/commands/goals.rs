@@ -21,7 +21,7 @@ use crate::actor::replies::refuse;
 use crate::assembly::goals::GoalSettings;
 use crate::assembly::setup::Assembly;
 use crate::research;
-use crate::tasks::blocking;
+use crate::tasks::{self, blocking};
 
 /// Bytes of a goal's text: it is in each prompt of its turns.
 const TEXT_MAX: usize = 16 * 1024;
@@ -245,7 +245,7 @@ impl Actor {
         let new = research::state_after(self.machine.facts(), self.id, record);
         let Some((dir, state)) = new else { return };
         let workspace = Arc::clone(&self.calls.call_environment().workspace);
-        tokio::task::spawn_blocking(move || {
+        tasks::spawn_blocking(move || {
             if let Err(error) = research::keep(&workspace, &dir, &state) {
                 tracing::warn!(%error, "the state of a research run is not written");
             }

@@ -18,6 +18,7 @@ use turn::input::InteractionResolution;
 use crate::actor::Actor;
 use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
+use crate::tasks;
 
 /// Why open interactions are closed when the last user leaves a headless run.
 const LAST_LEFT: &str = "the last client that could answer has disconnected. Allow the call with a rule (`--allow`), or use `--on-ask wait`.";
@@ -199,7 +200,7 @@ impl Actor {
             first: answer,
             waiting: Vec::new(),
         });
-        tokio::task::spawn_blocking(move || {
+        tasks::spawn_blocking(move || {
             let work = std::panic::AssertUnwindSafe(|| kept.keep(&rule));
             let kept = std::panic::catch_unwind(work).unwrap_or_else(|_| {
                 let text = "The rule could not be saved because of a bug in Reasonix.";

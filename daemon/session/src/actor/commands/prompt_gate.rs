@@ -19,6 +19,7 @@ use crate::actor::commands::queue::Edit;
 use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
 use crate::calls::hooks::refused;
+use crate::tasks;
 
 /// Prompts that their hooks have not let through yet.
 #[derive(Default)]
@@ -147,7 +148,7 @@ impl Actor {
             let text = first.text().to_owned();
             let (stop, happened) = (self.life.ended.child_token(), self.happened.clone());
             self.gate.asking = Some(stop.clone());
-            tokio::spawn(async move {
+            tasks::spawn(async move {
                 let chain = asker.ask(HookPayload::Prompt { text: &text }, &stop).await;
                 // If it was stopped, its waiters have been answered.
                 if let Some(chain) = chain {

@@ -21,7 +21,7 @@ use crate::calls::call::CallEnvironment;
 use crate::context::first_message;
 use crate::context::known_files::KnownFilesFold;
 use crate::history::rewind_aim::{RewindTarget, aim};
-use crate::tasks::{blocking, panicked};
+use crate::tasks::{self, blocking};
 use checkpoint::Checkpoint;
 use checkpoint::{FileHistory, InterruptedRewinds};
 use contract::KnownState;
@@ -244,13 +244,13 @@ impl SessionHandle {
     /// `busy`, `not_found`, `invalid_params`, `request_id_reused`, `storage`.
     pub async fn rewind(&self, params: RewindParams, by: String) -> Result<RewindOutput, Failure> {
         let handle = self.clone();
-        let work = tokio::spawn(async move {
+        let work = tasks::shielded(async move {
             let begun = handle
                 .change(|actor, reply| actor.begin_rewind(params, by, reply))
                 .await?;
             handle.rewinding(begun).await
         });
-        work.await.map_err(panicked)?
+        work.await?
     }
 
     async fn rewinding(&self, begun: Begun) -> Result<RewindOutput, Failure> {

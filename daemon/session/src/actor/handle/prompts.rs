@@ -12,6 +12,7 @@ use proto::{Failure, UntypedText};
 use crate::actor::handle::SessionHandle;
 use crate::calls::instructions::NewInstructions;
 use crate::calls::references::{self, PromptText};
+use crate::tasks;
 
 /// How long a prompt waits for a look at the files that were read.
 const NOTE_MAX: Duration = Duration::from_millis(500);
@@ -50,7 +51,7 @@ impl SessionHandle {
             return NewInstructions::default();
         };
         let watch = Arc::clone(&self.shared.instructions);
-        let look = tokio::task::spawn_blocking(move || watch.look(&prefix));
+        let look = tasks::blocking(move || watch.look(&prefix));
         // A prompt does not wait for a disk that hangs.
         match tokio::time::timeout(NOTE_MAX, look).await {
             Ok(Ok(new)) => new,

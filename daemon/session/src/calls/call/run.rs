@@ -29,6 +29,7 @@ use crate::calls::external_changes::Notes;
 use crate::calls::hooks::{HookRunner, HookedCall};
 use crate::calls::quarantine;
 use crate::reporter::Reporter;
+use crate::tasks;
 use checkpoint::{Keeper, Watched};
 use store::blob::BlobStore;
 use turn::Judgement;
@@ -82,7 +83,7 @@ impl CallEnvironment {
         if !ready.put_back.is_empty() {
             let run = quarantine::put_back(Arc::clone(&self.spawn), ready.put_back);
             let call = call.id.clone();
-            let task = tokio::spawn(async move {
+            let task = tasks::spawn(async move {
                 let outcome = Box::new(run.await);
                 reporter.report(CallEvent::Ended {
                     call,
@@ -140,7 +141,7 @@ impl CallEnvironment {
             blobs: self.blobs.clone(),
             reporter,
         };
-        Some(Started::Running(tokio::spawn(run.finish()).abort_handle()))
+        Some(Started::Running(tasks::spawn(run.finish()).abort_handle()))
     }
 
     /// Starts a command of a user, with its number, name and line. Its end comes back as that of a call.
@@ -155,7 +156,7 @@ impl CallEnvironment {
         let progress: Arc<dyn Progress> = Arc::clone(printed) as Arc<dyn Progress>;
         let cancel: Arc<dyn Cancel> = Arc::clone(stop) as Arc<dyn Cancel>;
         let context = self.context(call.clone(), progress, Arc::new(()), cancel);
-        let task = tokio::spawn(async move {
+        let task = tasks::spawn(async move {
             let started = Instant::now();
             let run = AssertUnwindSafe(shell.run(line, number, context)).catch_unwind();
             let outcome = run.await.unwrap_or_else(|_| {
@@ -265,7 +266,7 @@ impl Run {
             notes: self.notes.clone(),
             changes: self.may_change_files(),
         };
-        let ran = tokio::task::spawn_blocking(move || work.run()).await;
+        let ran = tasks::blocking(move || work.run()).await;
         ran.unwrap_or_else(|_| Ran {
             outcome: crashed(),
             duration_ms: 0,
@@ -383,7 +384,7 @@ fn without_held_keys(mut outcome: Outcome) -> Outcome {
 /// The outcome with its images stored.
 async fn stored(blobs: BlobStore, outcome: Outcome) -> Outcome {
     let mut storing = outcome.clone();
-    let stored = tokio::task::spawn_blocking(move || {
+    let stored = tasks::blocking(move || {
         store_images(&blobs, &mut storing);
         storing
     });
@@ -417,7 +418,7 @@ async fn hooks_after(after: Option<After>, outcome: &Outcome) -> Option<Vec<Hook
 /// The files that have changed at the places of a call.
 async fn looked(keeper: &Arc<Keeper>, watched: &Watched) -> Vec<Changed> {
     let (keeper, watched) = (Arc::clone(keeper), watched.clone());
-    let looked = tokio::task::spawn_blocking(move || keeper.changed(&watched)).await;
+    let looked = tasks::blocking(move || keeper.changed(&watched)).await;
     looked.unwrap_or_default()
 }
 

@@ -17,6 +17,7 @@ use super::fallback::{AgentEnd, Denials, FailedAgent, NeverCancelled, Unseen, wi
 use super::life::{AgentWork, Started};
 use super::{Place, client_of};
 use crate::supervisor::Supervisor;
+use crate::tasks;
 
 /// Bytes of a result in a message. More is in the sub-agent's log.
 const RESULT_BYTES_MAX: usize = 64 * 1024;
@@ -112,7 +113,7 @@ impl Supervisor {
         if !me.watched_agents.begin(session) {
             return;
         }
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             me.follow_agent(agent).await;
             me.watched_agents.end(session);
         });

@@ -27,7 +27,7 @@ use crate::calls::events::CallEvent;
 use crate::reporter::Reporter;
 use crate::supervisor::Supervisor;
 use crate::supervisor::worktrees::{self, WorktreeSource};
-use crate::tasks::{blocking, panicked};
+use crate::tasks::{self, blocking};
 
 /// How long a sub-agent that was told to stop is waited for, beyond what its own calls get.
 const STOPPING: Duration = Duration::from_millis(2_000);
@@ -306,7 +306,7 @@ impl Supervisor {
                 .await
         }
         .boxed();
-        let made = tokio::spawn(creating).await.map_err(panicked);
+        let made = tasks::shielded(creating).await;
         drop(creating_now);
         made.and_then(|made| made).map_err(|why| failed(&why))?;
         let handle = self.load(session).await.map_err(|why| failed(&why))?;
@@ -385,7 +385,7 @@ impl Supervisor {
         let Some(me) = self.me.upgrade() else {
             return;
         };
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let due = Instant::now() + SETTLES;
             while let Some(handle) = me.slots.loaded(session) {
                 let has_own = handle.read(|actor| {
@@ -452,7 +452,7 @@ impl Supervisor {
                 let Some(me) = self.me.upgrade() else {
                     return;
                 };
-                tokio::spawn(async move {
+                tasks::spawn(async move {
                     if handle.wait(Until::Exit).await.is_ok() {
                         me.settle_worktree(handle.id()).await;
                     }

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use super::report;
 use crate::actor::handle::{PublishedState, SessionHandle};
 use crate::supervisor::Supervisor;
-use crate::tasks::blocking;
+use crate::tasks::{self, blocking};
 
 /// Ends the worktree of a session whenever it exits, as long as it is in memory. Holds no handle.
 pub(crate) async fn tend(
@@ -37,7 +37,7 @@ pub(crate) async fn tend(
         };
         // In a task of its own: a git command that is cut off would leave the worktree half removed.
         let ending = async move { supervisor.settle_worktree(session).await };
-        let _ = tokio::spawn(ending).await;
+        let _ = tasks::shielded(ending).await;
     }
 }
 

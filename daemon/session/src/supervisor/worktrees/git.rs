@@ -12,6 +12,8 @@ use futures::StreamExt;
 use proto::Pid;
 use workspace::{SmallFile, read_small};
 
+use crate::tasks;
+
 /// Time limit of a git command: a checkout of a large repository takes its time.
 const TIME_MAX: Duration = Duration::from_secs(120);
 /// Maximum bytes of git's output: the index of half a million files.
@@ -63,7 +65,7 @@ impl Git {
         search_path: &str,
     ) -> Result<Self, String> {
         let files = (git_dir.to_owned(), tree.to_owned());
-        let checked = tokio::task::spawn_blocking(move || check_files(&files.0, &files.1)).await;
+        let checked = tasks::blocking(move || check_files(&files.0, &files.1)).await;
         checked.map_err(|error| error.to_string())??;
         let mut git = Self {
             spawn,
