@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use client::{
     CallError, Client, ConnectError, DecodedEvent, Listener, Options, Paths, SilenceNotice, Start,
 };
+use futures::future::BoxFuture;
 use proto::Seq;
 use proto::hello::Role;
 use proto::methods::SessionList;
@@ -26,7 +27,12 @@ pub async fn with(verb: &str, change: impl FnOnce(&mut Options)) -> Result<Clien
     let mut options = Options::new(client::paths::from_env()?, &name);
     options.listener = Some(Listener::new(report));
     change(&mut options);
-    Ok(Client::connect(options).await?)
+    connect(options).await
+}
+
+/// Boxed: what is in it would be built again for each of the callers.
+fn connect(options: Options) -> BoxFuture<'static, Result<Client, Error>> {
+    Box::pin(async { Ok(Client::connect(options).await?) })
 }
 
 /// The name under which others see this client's actions: the user's, or the program's if the environment has none.

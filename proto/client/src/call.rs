@@ -7,6 +7,7 @@ use std::process::Child;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use jsonrpsee::core::client::{Client as Rpc, ClientT, Error as RpcError};
 use jsonrpsee::core::traits::ToRpcParams;
 use proto::hello::{HelloOutput, Role};
@@ -245,20 +246,25 @@ impl Client {
         made::<M>(connection, params).await
     }
 
-    async fn send(
-        &self,
-        method: &str,
-        params: &RawValue,
+    /// Boxed: it is large, and part of each typed call.
+    fn send<'a>(
+        &'a self,
+        method: &'a str,
+        params: &'a RawValue,
         repeatable: bool,
-    ) -> Result<Box<RawValue>, CallError> {
-        let mut repeats = 0;
-        loop {
-            let connection = self.connection().await?;
-            match sent(&connection, method, params).await {
-                Err(CallError::Lost { .. }) if repeatable && repeats < REPEATS_MAX => repeats += 1,
-                result => return result,
+    ) -> BoxFuture<'a, Result<Box<RawValue>, CallError>> {
+        Box::pin(async move {
+            let mut repeats = 0;
+            loop {
+                let connection = self.connection().await?;
+                match sent(&connection, method, params).await {
+                    Err(CallError::Lost { .. }) if repeatable && repeats < REPEATS_MAX => {
+                        repeats += 1;
+                    }
+                    result => return result,
+                }
             }
-        }
+        })
     }
 
     /// Stops the daemon and waits until it is gone: its socket, its process, and its parent if we started that. With

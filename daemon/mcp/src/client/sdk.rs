@@ -14,7 +14,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use super::connection::{Route, SdkConnection};
 use super::handler::Handler;
 use super::http_session::{HttpSession, SessionClient};
-use super::oauth::Logins;
+use super::oauth::{LoginClient, Logins};
 use super::stdio::{Program, Programs};
 use super::{Connect, ConnectError, ConnectRequest, Connection, http, oauth, stdio};
 use crate::config::{ServerConfig, Transport};
@@ -126,16 +126,13 @@ async fn over_http(
     for handshake in handshakes() {
         let (client, config) = http::transport(url, headers)?;
         let handler = handler.clone();
-        let served = if brings_own {
-            let client = SessionClient::new(client, Arc::clone(session));
-            let transport = StreamableHttpClientTransport::with_client(client, config);
-            handler.serve_with_lifecycle(transport, handshake).await
-        } else {
-            let client = logins.authorized(server, client).await?;
-            let client = SessionClient::new(client, Arc::clone(session));
-            let transport = StreamableHttpClientTransport::with_client(client, config);
-            handler.serve_with_lifecycle(transport, handshake).await
+        let client = match brings_own {
+            true => LoginClient::without_login(client),
+            false => logins.authorized(server, client).await?,
         };
+        let client = SessionClient::new(client, Arc::clone(session));
+        let transport = StreamableHttpClientTransport::with_client(client, config);
+        let served = handler.serve_with_lifecycle(transport, handshake).await;
         let error = match served {
             Ok(service) => return Ok(service),
             Err(error) if !brings_own && http::start_wants_login(&error) => {

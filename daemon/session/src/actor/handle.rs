@@ -168,7 +168,8 @@ impl SessionHandle {
         command: impl FnOnce(&mut Actor, Reply<T>) + Send + 'static,
     ) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
-        match self.send(|actor| command(actor, reply)).await {
+        let command = Box::new(|actor: &mut Actor| command(actor, reply));
+        match self.send(command).await {
             true => answer.await.map_err(|_| gone())?,
             false => Err(gone()),
         }
@@ -206,8 +207,8 @@ impl SessionHandle {
     }
 
     /// Puts a command into the session's queue. False: it is not there any more.
-    pub(crate) async fn send(&self, command: impl FnOnce(&mut Actor) + Send + 'static) -> bool {
-        self.shared.commands.send(Box::new(command)).await.is_ok()
+    pub(crate) async fn send(&self, command: Command) -> bool {
+        self.shared.commands.send(command).await.is_ok()
     }
 
     /// Whether this is the same life of the same session.
@@ -313,18 +314,18 @@ impl SessionHandle {
     /// Offers keys that a client has.
     pub async fn credentials(&self, credentials: BTreeMap<String, String>) {
         // A session that has just left memory needs none.
-        let _ = self.send(|actor| actor.offer_keys(credentials)).await;
+        let command = Box::new(|actor: &mut Actor| actor.offer_keys(credentials));
+        let _ = self.send(command).await;
     }
 
     /// Gives it those of these keys that it lacks.
     pub(crate) async fn fill_keys(&self, offered: Arc<Keys>) {
         // A session that has just left memory needs none.
-        let _ = self
-            .send(move |actor| {
-                actor.requests.keys().fill_from(&offered);
-                actor.use_new_key();
-            })
-            .await;
+        let command = Box::new(move |actor: &mut Actor| {
+            actor.requests.keys().fill_from(&offered);
+            actor.use_new_key();
+        });
+        let _ = self.send(command).await;
     }
 
     /// Follows the session.
@@ -380,7 +381,7 @@ impl SessionHandle {
     pub async fn suspend(&self, now: bool) {
         let (reply, done) = oneshot::channel();
         if self
-            .send(move |actor| actor.begin_suspend(now, reply))
+            .send(Box::new(move |actor| actor.begin_suspend(now, reply)))
             .await
         {
             // An actor that is gone sleeps too.
@@ -391,7 +392,10 @@ impl SessionHandle {
     /// Stops running work, writes what is pending, and ends the actor.
     pub(crate) async fn shutdown(&self) {
         let (reply, done) = oneshot::channel();
-        if self.send(|actor| actor.begin_shutdown(reply)).await {
+        if self
+            .send(Box::new(|actor| actor.begin_shutdown(reply)))
+            .await
+        {
             let _ = done.await;
         }
     }

@@ -291,7 +291,10 @@ impl Supervisor {
 async fn leaves(handle: &SessionHandle, reason: EvictionReason) -> bool {
     let (reply, left) = oneshot::channel();
     let leave = EvictionRequest { reason, reply };
-    if !handle.send(|actor| actor.leave_memory(leave)).await {
+    if !handle
+        .send(Box::new(|actor| actor.leave_memory(leave)))
+        .await
+    {
         return true;
     }
     // It refuses by dropping the request; one that died of a bug answers nothing.

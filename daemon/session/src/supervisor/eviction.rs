@@ -166,7 +166,10 @@ pub(crate) fn leave(
             None => EvictionReason::Unused,
         };
         let leave = EvictionRequest { reason, reply };
-        if !handle.send(|actor| actor.leave_memory(leave)).await {
+        if !handle
+            .send(Box::new(|actor| actor.leave_memory(leave)))
+            .await
+        {
             // It ended before: of a bug, or with the daemon.
             return Left::Gone;
         }

@@ -25,10 +25,17 @@ use crate::client::http::EVENT_MAX;
 
 type Answer<T> = Result<T, StreamableHttpError<reqwest::Error>>;
 
-/// A client that sends the tokens of one login, and refreshes them.
+/// A client that sends the tokens of one login, and refreshes them. Both kinds are one type, since the SDK's code for a
+/// connection, which is long, is built for each type of client.
 #[derive(Clone)]
 pub(crate) struct LoginClient {
     client: reqwest::Client,
+    /// `None`: the headers of the server's entry say who asks.
+    login: Option<Login>,
+}
+
+#[derive(Clone)]
+struct Login {
     manager: Arc<Mutex<AuthorizationManager>>,
     /// All refreshes of the daemon.
     refreshes: TaskTracker,
@@ -40,13 +47,46 @@ impl LoginClient {
         manager: AuthorizationManager,
         refreshes: TaskTracker,
     ) -> Self {
+        let manager = Arc::new(Mutex::new(manager));
         Self {
             client,
-            manager: Arc::new(Mutex::new(manager)),
-            refreshes,
+            login: Some(Login { manager, refreshes }),
         }
     }
 
+    /// A client that sends no tokens.
+    pub(crate) fn without_login(client: reqwest::Client) -> Self {
+        Self {
+            client,
+            login: None,
+        }
+    }
+
+    /// Sends a request with a token, and once more with another one if the server refuses the first.
+    async fn sent<'a, T>(
+        &'a self,
+        send: impl Fn(&'a reqwest::Client, Option<String>) -> BoxFuture<'a, Answer<T>> + Send,
+    ) -> Answer<T>
+    where
+        T: Send,
+    {
+        let Some(login) = &self.login else {
+            return send(&self.client, None).await;
+        };
+        let token = login.token(None).await?;
+        match (send(&self.client, token.clone()).await, token) {
+            (Err(StreamableHttpError::AuthRequired(challenge)), Some(refused)) => {
+                match login.token(Some(refused)).await? {
+                    Some(other) => send(&self.client, Some(other)).await,
+                    None => Err(StreamableHttpError::AuthRequired(challenge)),
+                }
+            }
+            (answer, _) => answer,
+        }
+    }
+}
+
+impl Login {
     /// The token to send now, refreshed if it ends soon or is `refused`. `None`: there is no login, or none of use any more.
     async fn token(&self, refused: Option<String>) -> Answer<Option<String>> {
         // A request that is dropped before its turn leaves nothing behind.
@@ -72,26 +112,6 @@ impl LoginClient {
             Ok(token) => Ok(Some(token)),
             Err(AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_)) => Ok(None),
             Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Sends a request with a token, and once more with another one if the server refuses the first.
-    async fn sent<'a, T>(
-        &'a self,
-        send: impl Fn(&'a reqwest::Client, Option<String>) -> BoxFuture<'a, Answer<T>> + Send,
-    ) -> Answer<T>
-    where
-        T: Send,
-    {
-        let token = self.token(None).await?;
-        match (send(&self.client, token.clone()).await, token) {
-            (Err(StreamableHttpError::AuthRequired(challenge)), Some(refused)) => {
-                match self.token(Some(refused)).await? {
-                    Some(other) => send(&self.client, Some(other)).await,
-                    None => Err(StreamableHttpError::AuthRequired(challenge)),
-                }
-            }
-            (answer, _) => answer,
         }
     }
 }
