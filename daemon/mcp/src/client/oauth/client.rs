@@ -62,16 +62,18 @@ impl LoginClient {
         }
     }
 
-    /// Sends a request with a token, and once more with another one if the server refuses the first.
+    /// Sends a request with a token, and once more with another one if the server refuses the first. `given`: the authorization
+    /// of the server's entry, which is sent where there is no login.
     async fn sent<'a, T>(
         &'a self,
+        given: Option<String>,
         send: impl Fn(&'a reqwest::Client, Option<String>) -> BoxFuture<'a, Answer<T>> + Send,
     ) -> Answer<T>
     where
         T: Send,
     {
         let Some(login) = &self.login else {
-            return send(&self.client, None).await;
+            return send(&self.client, given).await;
         };
         let token = login.token(None).await?;
         match (send(&self.client, token.clone()).await, token) {
@@ -148,11 +150,11 @@ impl StreamableHttpClient for LoginClient {
         uri: Arc<str>,
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
-        _auth_header: Option<String>,
+        auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
         max_sse_event_size: usize,
     ) -> Answer<StreamableHttpPostResponse> {
-        self.sent(|client, token| {
+        self.sent(auth_header, |client, token| {
             client
                 .post_message_with_max_sse_event_size(
                     Arc::clone(&uri),
@@ -171,10 +173,10 @@ impl StreamableHttpClient for LoginClient {
         &self,
         uri: Arc<str>,
         session_id: Arc<str>,
-        _auth_header: Option<String>,
+        auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Answer<()> {
-        self.sent(|client, token| {
+        self.sent(auth_header, |client, token| {
             client
                 .delete_session(
                     Arc::clone(&uri),
@@ -211,11 +213,11 @@ impl StreamableHttpClient for LoginClient {
         uri: Arc<str>,
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
-        _auth_header: Option<String>,
+        auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
         max_sse_event_size: usize,
     ) -> Answer<BoxedSseResponse> {
-        self.sent(|client, token| {
+        self.sent(auth_header, |client, token| {
             client
                 .get_stream_with_max_sse_event_size(
                     Arc::clone(&uri),
