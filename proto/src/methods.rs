@@ -20,7 +20,7 @@ pub trait Method {
     /// One sentence for the reference.
     const ABOUT: &'static str;
     type Params: Serialize + DeserializeOwned + JsonSchema + Send + 'static;
-    type Output: Clone + Serialize + DeserializeOwned + JsonSchema + Send + 'static;
+    type Output: Serialize + DeserializeOwned + JsonSchema + Send + 'static;
 }
 
 /// A row of the table, for the reference and the schema.

@@ -3,8 +3,8 @@
 //! The runtime's code for a task is built once for each type of work, and is long. So the work is boxed here: all has one type.
 
 use std::any::Any;
-use std::future::Future;
 
+use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use proto::{ErrorName, Failure};
 use tokio::sync::oneshot;
@@ -16,26 +16,27 @@ pub type Reply<T> = oneshot::Sender<Result<T, Failure>>;
 /// What some work returned.
 type Output = Box<dyn Any + Send>;
 
-/// Runs work that waits for a disk, on a thread that may.
+/// Starts work that waits for a disk, on a thread that may.
 ///
 /// # Errors
 /// `internal`: the work panicked.
-pub async fn blocking<T: Send + 'static>(
+pub fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Failure> {
+) -> impl Future<Output = Result<T, Failure>> + Send {
     let work: Box<dyn FnOnce() -> Output + Send> = Box::new(move || Box::new(work()));
-    output_of(tokio::task::spawn_blocking(work).await)
+    output_of(tokio::task::spawn_blocking(work))
 }
 
-/// Runs work in a task of its own: it comes to its end also if the caller is dropped.
+/// Starts work in a task of its own: it comes to its end also if the caller is dropped. No `async fn`, since the caller would have
+/// room for the work as long as it lives itself.
 ///
 /// # Errors
 /// `internal`: the work panicked.
-pub async fn shielded<T: Send + 'static>(
+pub fn shielded<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
-) -> Result<T, Failure> {
-    let work: BoxFuture<'static, Output> = Box::pin(async move { Box::new(work.await) as Output });
-    output_of(tokio::spawn(work).await)
+) -> impl Future<Output = Result<T, Failure>> + Send {
+    let work: BoxFuture<'static, Output> = work.map(|output| Box::new(output) as Output).boxed();
+    output_of(tokio::spawn(work))
 }
 
 /// Starts work for which nobody waits.
@@ -50,19 +51,17 @@ pub(crate) fn spawn_blocking(work: impl FnOnce() + Send + 'static) {
     drop(tokio::task::spawn_blocking(work));
 }
 
-fn output_of<T: 'static>(done: Result<Output, JoinError>) -> Result<T, Failure> {
-    let output = done
-        .map_err(Some)
-        .and_then(|output| output.downcast().map_err(|_| None));
+async fn output_of<T: Send + 'static>(task: JoinHandle<Output>) -> Result<T, Failure> {
+    let done = task.await.map_err(Some);
+    let output = done.and_then(|output| output.downcast().map_err(|_| None));
     output.map(|output| *output).map_err(unfinished)
 }
 
 fn unfinished(error: Option<JoinError>) -> Failure {
-    // What the work was given may be a key: only that it failed is logged.
-    tracing::error!(
-        panic = error.is_some_and(|error| error.is_panic()),
-        "some work did not end"
-    );
+    if error.is_none_or(|error| error.is_panic()) {
+        // What the work was given may be a key, and so may be what the panic says.
+        tracing::error!("some work panicked");
+    }
     Failure::new(
         ErrorName::Internal,
         "bug in the daemon: the work did not finish",
