@@ -30,7 +30,7 @@ pub async fn with(verb: &str, change: impl FnOnce(&mut Options)) -> Result<Clien
     connect(options).await
 }
 
-/// Boxed: what is in it would be built again for each of the callers.
+/// Boxed, so that its code is built once and not for each caller of [`with`].
 fn connect(options: Options) -> BoxFuture<'static, Result<Client, Error>> {
     Box::pin(async { Ok(Client::connect(options).await?) })
 }

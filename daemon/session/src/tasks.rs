@@ -1,6 +1,6 @@
-//! Work in tasks of their own, and the failures that any module may answer with.
+//! Work in separate tasks, and the failures that any module may answer with.
 //!
-//! The runtime's code for a task is built once for each type of work, and is long. So the work is boxed here: all has one type.
+//! The runtime's code for a task is long, and is built once for each type of work. So work is boxed here: then there is one type.
 
 use std::any::Any;
 
@@ -8,18 +8,18 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use proto::{ErrorName, Failure};
 use tokio::sync::oneshot;
-use tokio::task::{JoinError, JoinHandle};
+use tokio::task::JoinHandle;
 
 /// Where an answer goes. The caller may be gone: that changes nothing for the session.
-pub type Reply<T> = oneshot::Sender<Result<T, Failure>>;
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, Failure>>;
 
 /// What some work returned.
 type Output = Box<dyn Any + Send>;
 
-/// Starts work that waits for a disk, on a thread that may.
+/// Starts work that may wait for a disk, on a thread for such work. It starts at once, within a runtime.
 ///
 /// # Errors
-/// `internal`: the work panicked.
+/// `internal`: the work panicked, or the runtime ends.
 pub fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> impl Future<Output = Result<T, Failure>> + Send {
@@ -27,11 +27,11 @@ pub fn blocking<T: Send + 'static>(
     output_of(tokio::task::spawn_blocking(work))
 }
 
-/// Starts work in a task of its own: it comes to its end also if the caller is dropped. No `async fn`, since the caller would have
-/// room for the work as long as it lives itself.
+/// Starts work in a separate task: it comes to its end also if the caller is dropped. Not an `async fn`, whose future would reserve
+/// space for the work in the caller's.
 ///
 /// # Errors
-/// `internal`: the work panicked.
+/// `internal`: the work panicked, or the runtime ends.
 pub fn shielded<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> impl Future<Output = Result<T, Failure>> + Send {
@@ -39,29 +39,25 @@ pub fn shielded<T: Send + 'static>(
     output_of(tokio::spawn(work))
 }
 
-/// Starts work for which nobody waits.
+/// Starts work that returns nothing.
 pub fn spawn(work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
     let work: BoxFuture<'static, ()> = Box::pin(work);
     tokio::spawn(work)
 }
 
-/// Starts work that waits for a disk, and for which nobody waits.
+/// Starts work that may wait for a disk and returns nothing.
 pub(crate) fn spawn_blocking(work: impl FnOnce() + Send + 'static) {
     let work: Box<dyn FnOnce() + Send> = Box::new(work);
     drop(tokio::task::spawn_blocking(work));
 }
 
 async fn output_of<T: Send + 'static>(task: JoinHandle<Output>) -> Result<T, Failure> {
-    let done = task.await.map_err(Some);
-    let output = done.and_then(|output| output.downcast().map_err(|_| None));
-    output.map(|output| *output).map_err(unfinished)
+    let output = task.await.ok().and_then(|output| output.downcast().ok());
+    // What a panic says is in the daemon's log.
+    output.map(|output| *output).ok_or_else(unfinished)
 }
 
-fn unfinished(error: Option<JoinError>) -> Failure {
-    if error.is_none_or(|error| error.is_panic()) {
-        // What the work was given may be a key, and so may be what the panic says.
-        tracing::error!("some work panicked");
-    }
+fn unfinished() -> Failure {
     Failure::new(
         ErrorName::Internal,
         "bug in the daemon: the work did not finish",

@@ -22,7 +22,7 @@ use sha2::{Digest as _, Sha256};
 use tokio_util::task::TaskTracker;
 
 use self::address::{browser_state, check_endpoints, check_redirect, safe_address};
-pub(crate) use self::client::LoginClient;
+pub(crate) use self::client::HttpClient;
 use self::record::{KnownLogin, LoginCredentials, Purpose};
 pub use self::revoke::Revocation;
 
@@ -292,7 +292,7 @@ impl Logins {
         self: &Arc<Self>,
         server: &ServerConfig,
         client: reqwest::Client,
-    ) -> Result<LoginClient, String> {
+    ) -> Result<HttpClient, String> {
         let (url, name) = login_of(server)?;
         let mut manager = new_manager(&url).await.map_err(|error| reason(&error))?;
         let known = self.look_up(&name).await;
@@ -328,7 +328,7 @@ impl Logins {
             configured.map_err(|error| reason(&error))?;
         }
         let refreshes = self.refreshes.clone();
-        Ok(LoginClient::new(client, manager, refreshes))
+        Ok(HttpClient::new(client, manager, refreshes))
     }
 }
 

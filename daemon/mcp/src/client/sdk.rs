@@ -14,7 +14,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use super::connection::{Route, SdkConnection};
 use super::handler::Handler;
 use super::http_session::{HttpSession, SessionClient};
-use super::oauth::{LoginClient, Logins};
+use super::oauth::{HttpClient, Logins};
 use super::stdio::{Program, Programs};
 use super::{Connect, ConnectError, ConnectRequest, Connection, http, oauth, stdio};
 use crate::config::{ServerConfig, Transport};
@@ -127,7 +127,7 @@ async fn over_http(
         let (client, config) = http::transport(url, headers)?;
         let handler = handler.clone();
         let client = match brings_own {
-            true => LoginClient::without_login(client),
+            true => HttpClient::without_login(client),
             false => logins.authorized(server, client).await?,
         };
         let client = SessionClient::new(client, Arc::clone(session));

@@ -71,9 +71,9 @@ type Handling = Pin<Box<dyn Future<Output = Result<Box<RawValue>, Failure>> + Se
 /// Takes the parameters of a call apart and returns its handling, which has not begun.
 type Handler = dyn Fn(Arc<Daemon>, Arc<Peer>, &str) -> Result<Handling, Failure> + Send + Sync;
 
-/// What of a method the checks depend on.
+/// What of a method its checks need.
 #[derive(Clone, Copy)]
-struct Checked {
+struct MethodChecks {
     name: &'static str,
     role: Role,
     /// Whether it is refused once there is no home to change any more.
@@ -86,31 +86,31 @@ where
     F: Fn(Arc<Daemon>, Arc<Peer>, M::Params) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<M::Output, Failure>> + Send + 'static,
 {
-    let checked = Checked {
+    let checks = MethodChecks {
         name: M::NAME,
         role: M::ROLE,
         needs_home: M::MUTATES && M::NAME != DaemonShutdown::NAME,
     };
     register(
         module,
-        checked,
+        checks,
         Arc::new(move |daemon, peer, params| {
             let params: M::Params =
                 serde_json::from_str(params).map_err(|error| wrong_params(M::NAME, &error))?;
             let handler = handler.clone();
             Ok(Box::pin(async move {
                 let output = handler(daemon, peer, params).await?;
-                to_raw_value(&output).map_err(|error| unwritable(M::NAME, &error))
+                to_raw_value(&output).map_err(|error| unserializable(M::NAME, &error))
             }))
         }),
     );
 }
 
-/// What of [`add`] is the same for every method, and so is built once.
-fn register(module: &mut RpcModule<Daemon>, checked: Checked, handler: Arc<Handler>) {
+/// The part of [`add`] that is not generic, so that it is built once.
+fn register(module: &mut RpcModule<Daemon>, checks: MethodChecks, handler: Arc<Handler>) {
     let registered =
-        module.register_async_method(checked.name, move |params, daemon, extensions| {
-            let begun = peer_of(checked, &extensions).and_then(|peer| {
+        module.register_async_method(checks.name, move |params, daemon, extensions| {
+            let begun = peer_of(checks, &extensions).and_then(|peer| {
                 let params = params.as_str().unwrap_or("{}");
                 let params = if params.trim().is_empty() {
                     "{}"
@@ -121,7 +121,7 @@ fn register(module: &mut RpcModule<Daemon>, checked: Checked, handler: Arc<Handl
             });
             async move {
                 let handling = begun.map_err(|failure| error_object(&failure))?;
-                if checked.needs_home {
+                if checks.needs_home {
                     let gate = daemon.gate.change();
                     gate.map_err(|failure| error_object(&failure))?;
                 }
@@ -129,11 +129,11 @@ fn register(module: &mut RpcModule<Daemon>, checked: Checked, handler: Arc<Handl
             }
         });
     // Names come from one table, in which each occurs once.
-    debug_assert!(registered.is_ok(), "{} is registered twice", checked.name);
+    debug_assert!(registered.is_ok(), "{} is registered twice", checks.name);
 }
 
 /// The connection of a call, if it may call the method.
-fn peer_of(method: Checked, extensions: &Extensions) -> Result<Arc<Peer>, Failure> {
+fn peer_of(method: MethodChecks, extensions: &Extensions) -> Result<Arc<Peer>, Failure> {
     let Some(peer) = extensions.get::<Arc<Peer>>().cloned() else {
         return Err(Failure::new(
             ErrorName::Internal,
@@ -170,10 +170,11 @@ fn wrong_params(method: &str, error: &serde_json::Error) -> Failure {
     )
 }
 
-fn unwritable(method: &str, error: &serde_json::Error) -> Failure {
+fn unserializable(method: &str, error: &serde_json::Error) -> Failure {
+    tracing::error!(method, %error, "an output cannot be written as JSON");
     Failure::new(
         ErrorName::Internal,
-        format!("bug in the daemon: the output of `{method}` is not JSON: {error}"),
+        format!("bug in the daemon: the output of `{method}` cannot be written as JSON"),
         "",
     )
 }

@@ -23,7 +23,7 @@ use crate::context::reset::Done;
 use crate::journal::JournalEvent;
 use crate::reporter::Reporter;
 
-pub use crate::tasks::Reply;
+pub(crate) use crate::tasks::Reply;
 
 /// Whole lines of a log: file, offset, length, and the session they belong to.
 pub type Page = (Arc<LogFile>, u64, usize, Pid);

@@ -1,4 +1,4 @@
-//! The client that sends the tokens of a login with each request.
+//! The HTTP client of servers. With a login it sends that login's tokens with each request.
 //!
 //! It differs from the SDK's own in one point: a refresh goes on when the request that began it is dropped, as by a restart of
 //! the server's entry, for a minute at most. Its answer may hold the only refresh token that is still of use.
@@ -25,10 +25,10 @@ use crate::client::http::EVENT_MAX;
 
 type Answer<T> = Result<T, StreamableHttpError<reqwest::Error>>;
 
-/// A client that sends the tokens of one login, and refreshes them. Both kinds are one type, since the SDK's code for a
-/// connection, which is long, is built for each type of client.
+/// A client that sends and refreshes the tokens of a login, if it has one. It is one type with and without, since the SDK's code
+/// for a connection is long, and is built for each type of client.
 #[derive(Clone)]
-pub(crate) struct LoginClient {
+pub(crate) struct HttpClient {
     client: reqwest::Client,
     /// `None`: the headers of the server's entry say who asks.
     login: Option<Login>,
@@ -41,7 +41,7 @@ struct Login {
     refreshes: TaskTracker,
 }
 
-impl LoginClient {
+impl HttpClient {
     pub(super) fn new(
         client: reqwest::Client,
         manager: AuthorizationManager,
@@ -62,18 +62,18 @@ impl LoginClient {
         }
     }
 
-    /// Sends a request with a token, and once more with another one if the server refuses the first. `given`: the authorization
-    /// of the server's entry, which is sent where there is no login.
+    /// Sends a request with a token, and once more with another one if the server refuses the first. Without a login it
+    /// sends the authorization of the server's entry.
     async fn sent<'a, T>(
         &'a self,
-        given: Option<String>,
+        of_entry: Option<String>,
         send: impl Fn(&'a reqwest::Client, Option<String>) -> BoxFuture<'a, Answer<T>> + Send,
     ) -> Answer<T>
     where
         T: Send,
     {
         let Some(login) = &self.login else {
-            return send(&self.client, given).await;
+            return send(&self.client, of_entry).await;
         };
         let token = login.token(None).await?;
         match (send(&self.client, token.clone()).await, token) {
@@ -123,7 +123,7 @@ fn late() -> AuthError {
     AuthError::TokenRefreshFailed(format!("no answer within {seconds} s"))
 }
 
-impl StreamableHttpClient for LoginClient {
+impl StreamableHttpClient for HttpClient {
     type Error = reqwest::Error;
 
     async fn post_message(
