@@ -20,7 +20,7 @@ impl Actor {
             Happened::Cataloged(seq) => {
                 if seq == self.journal.last() && self.is_settled() {
                     self.journal.unfinished(false);
-                    self.journal.flush();
+                    self.flush();
                 }
             }
             Happened::Judged {
@@ -54,7 +54,7 @@ impl Actor {
                 }
                 self.judge(call);
                 // Records may have been gathered for another call.
-                self.journal.flush();
+                self.flush();
             }
             Happened::ReasoningExtracted { number, found } => self.extracted(number, found),
             Happened::SamplingEnded { number } => self.sampling_ended(number),

@@ -111,7 +111,7 @@ impl Actor {
                 () = sleep_until(background) => self.calls.set_background_due(None),
                 () = sleep_until(gathered) => {
                     self.journal.gather_no_more();
-                    self.journal.flush();
+                    self.flush();
                 }
             }
             self.life.activity.note();
@@ -184,7 +184,7 @@ impl Actor {
         }
         self.drop_hooks();
         self.drop_draft();
-        self.journal.flush();
+        self.flush();
         self.viewers.release(self.journal.durable());
         self.answer_held();
         self.answer_joining();

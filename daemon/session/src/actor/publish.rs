@@ -24,6 +24,8 @@ pub(crate) struct Publisher {
     /// The newest record that the history index knows of.
     indexed: Seq,
     changes: ListChanges,
+    /// The state as of the newest record of those that are being written.
+    written_next: Option<PublishedState>,
 }
 
 impl Publisher {
@@ -40,6 +42,7 @@ impl Publisher {
             history,
             indexed: Seq(0),
             changes,
+            written_next: None,
         }
     }
 
@@ -94,6 +97,27 @@ impl Actor {
             || facts.waits_for_person().is_some()
     }
 
+    /// What others see of the present state, once it is on disk. `None` before the first record.
+    fn state_for_others(&self) -> Option<PublishedState> {
+        let facts = self.machine.facts();
+        Some(PublishedState {
+            summary: self.summary()?,
+            interactions: facts.interactions.values().cloned().collect(),
+            in_turn: facts.open.is_some(),
+            key_variable: self.requests.route().key_variable.clone(),
+            closed: None,
+        })
+    }
+
+    /// Has pending records written. What others see once they are on disk is noted now: by then more may have come, and
+    /// what a client was told is done must be in the next list that it asks for.
+    pub(crate) fn flush(&mut self) {
+        if let Some(upto) = self.journal.flush() {
+            let state = self.state_for_others();
+            self.publisher.written_next = state.filter(|state| state.summary.seq == upto);
+        }
+    }
+
     /// Publishes the state that others may see: only the durable part.
     pub(crate) fn tell_seen(&mut self) {
         let durable = self.journal.durable();
@@ -110,27 +134,27 @@ impl Actor {
         if let Some(created) = &self.machine.facts().created {
             self.publisher.index(created.session, durable);
         }
-        if durable != self.journal.last() {
-            return;
-        }
-        let Some(summary) = self.summary() else {
+        let newest = self.journal.last();
+        let written = self
+            .publisher
+            .written_next
+            .take_if(|state| state.summary.seq <= durable);
+        let state = if durable == newest {
+            self.state_for_others()
+        } else {
+            written
+        };
+        let Some(state) = state else {
             return;
         };
-        let key_variable = self.requests.route().key_variable.clone();
-        let interactions = self.machine.facts().interactions.values();
-        self.publisher.seen.send_replace(PublishedState {
-            summary: summary.clone(),
-            interactions: interactions.cloned().collect(),
-            in_turn: self.machine.facts().open.is_some(),
-            key_variable,
-            closed: None,
-        });
+        let summary = state.summary.clone();
+        self.publisher.seen.send_replace(state);
         self.publisher.changes.note(self.id);
         // What it used is a part of theirs.
         for above in self.requests.budget().all_above() {
             self.publisher.changes.note(above);
         }
-        let settled = self.is_settled();
+        let settled = durable == newest && self.is_settled();
         let summary = as_listed(summary);
         if settled
             || self

@@ -266,10 +266,11 @@ impl Journal {
         self.gathers_until
     }
 
-    /// Starts a job for the pending records, unless one is at work or more records are about to come.
-    pub fn flush(&mut self) {
+    /// Starts a job for the pending records, unless one is at work or more records are about to come. Returns the newest
+    /// record that it writes.
+    pub fn flush(&mut self) -> Option<Seq> {
         if self.gathers_until.is_some() {
-            return;
+            return None;
         }
         let batch: Vec<_> = self.index.pending().cloned().collect();
         let mark = (self.wanted && !self.marked).then_some(true);
@@ -277,8 +278,9 @@ impl Journal {
         let unmark = (!self.wanted && self.marked && batch.is_empty()).then_some(false);
         let marker = mark.or(unmark);
         if self.busy || self.failed.is_some() || (batch.is_empty() && marker.is_none()) {
-            return;
+            return None;
         }
+        let writes = !batch.is_empty();
         self.busy = true;
         if let Some(marked) = marker {
             self.marked = marked;
@@ -296,6 +298,7 @@ impl Journal {
             // The actor may be gone in a forced end; then nobody waits for this.
             reporter.report(end);
         });
+        writes.then_some(upto)
     }
 
     /// Removes the marker of unfinished work, at the end of the session's life in memory.

@@ -30,21 +30,37 @@ use crate::{Follow, Following};
 /// A disk whose syncs wait for leave.
 #[derive(Default)]
 pub struct Gate {
-    leave: Mutex<(u64, bool)>,
+    leave: Mutex<Leave>,
     changed: Condvar,
     fails: Mutex<bool>,
+}
+
+#[derive(Default)]
+struct Leave {
+    /// How many syncs have begun.
+    begun: u64,
+    /// Every sync has leave.
+    open: bool,
+    /// How many have leave while it is closed.
+    single: u64,
 }
 
 impl Gate {
     /// Lets every sync through from now on.
     pub fn open(&self) {
-        self.leave.lock().unwrap().1 = true;
+        self.leave.lock().unwrap().open = true;
+        self.changed.notify_all();
+    }
+
+    /// Lets one sync through.
+    pub fn let_one(&self) {
+        self.leave.lock().unwrap().single += 1;
         self.changed.notify_all();
     }
 
     /// Holds syncs from now on.
     pub fn close(&self) {
-        self.leave.lock().unwrap().1 = false;
+        self.leave.lock().unwrap().open = false;
     }
 
     /// Lets syncs fail from now on.
@@ -55,16 +71,19 @@ impl Gate {
 
     /// How many syncs have begun.
     pub fn begun(&self) -> u64 {
-        self.leave.lock().unwrap().0
+        self.leave.lock().unwrap().begun
     }
 }
 
 impl Syncer for Gate {
     fn sync(&self, _: &File) -> io::Result<()> {
         let mut leave = self.leave.lock().unwrap();
-        leave.0 += 1;
-        while !leave.1 {
+        leave.begun += 1;
+        while !leave.open && leave.single == 0 {
             leave = self.changed.wait(leave).unwrap();
+        }
+        if !leave.open {
+            leave.single -= 1;
         }
         drop(leave);
         if *self.fails.lock().unwrap() {

@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use proto::params::session::{AttachParams, Signal, Until};
+use proto::record::SessionSet;
 use proto::state::Kind;
-use proto::{ErrorName, Seq};
+use proto::{ErrorName, Seq, SessionOptions};
 
 use super::house::{begin, until};
 use super::world::World;
@@ -60,6 +61,36 @@ async fn nothing_is_acknowledged_published_or_started_before_it_is_on_disk() {
             last = seq;
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_acknowledged_is_listed_while_more_is_written() {
+    let mut house = begin(MARKS, "mark it");
+    until("the first sync begins", || house.gate.begun() == 1).await;
+    let mut naming = Box::pin(house.handle.set(SessionSet {
+        options: SessionOptions {
+            name: Some("later".into()),
+            ..SessionOptions::default()
+        },
+        ..SessionSet::default()
+    }));
+    assert!(futures::poll!(&mut naming).is_pending());
+    // An answer to what was asked later: the name is a record now, which waits for the next sync.
+    house.handle.attach(attach_all()).await.unwrap();
+    assert_eq!(house.handle.summary().seq, Seq(0));
+
+    house.gate.let_one();
+    (&mut house.created_on_disk).await.unwrap().unwrap();
+    let listed = house.handle.summary();
+    assert!(listed.seq > Seq(0), "created, but not in a list");
+    assert_eq!(listed.name, None, "a record was seen that is not on disk");
+    assert!(futures::poll!(&mut naming).is_pending());
+
+    house.gate.let_one();
+    naming.await.unwrap();
+    assert_eq!(house.handle.summary().name.as_deref(), Some("later"));
+    house.gate.open();
+    house.handle.wait(Until::Turn).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
