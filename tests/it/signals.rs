@@ -397,6 +397,28 @@ fn run_whose_prompt_waits_takes_it_back_when_it_is_stopped_and_leaves_the_turn_o
     }
 }
 
+#[test]
+fn goal_that_waits_ends_when_it_is_stopped_and_leaves_the_turn_of_others() {
+    let gate = Gate::new();
+    let first = Answer::text("First.").held(Place::Before, &gate);
+    let model = Model::start([first]);
+    let house = house(&model);
+    let running = house.start(&["run", "--name", "shared", "One."]);
+    until("the first request", || gate.is_reached().then_some(()));
+    let waiting = house.start(&["goal", "-s", "shared", "Reach it."]);
+    until("the goal", || {
+        let status = house.reasonix(&["goal", "status", "shared"]);
+        status.out.contains("no turn yet").then_some(())
+    });
+    waiting.signal(OsSignal::INT);
+    let stopped = waiting.done().expect_code(130);
+    assert!(stopped.err.contains("busy: the goal waits"), "{stopped:?}");
+    gate.open();
+    let done = running.done().expect_code(0);
+    assert_eq!(done.out, "First.\n");
+    assert_eq!(model.count(), 1, "the goal is not sent");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn run_in_a_paused_session_says_what_its_prompt_waits_for() {
     let model = Model::start([Answer::text("Done.")]);

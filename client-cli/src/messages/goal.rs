@@ -5,6 +5,8 @@ client::catalog! {
     Turn = "turn {0}", "第 {0} 回合";
     TurnOf = "turn {0} of {1}", "第 {0} 回合，共 {1} 回合";
     NoTurn = "no turn yet", "尚无回合";
+    WaitsForTurn = "· session {0} is busy: the goal waits until its turn has ended; Ctrl-C ends the goal", "· 会话 {0} 正忙：目标等待其当前回合结束；按 Ctrl-C 结束目标";
+    WaitsForResume = "· session {0} is paused: the goal waits until `reasonix resume {0}`; Ctrl-C ends the goal", "· 会话 {0} 已暂停：目标等待 `reasonix resume {0}`；按 Ctrl-C 结束目标";
     StartsAfter = "no turn yet: it starts after the running turn", "尚无回合：将在当前回合之后开始";
     TurnRetries = "{0}, waiting to retry: {1}", "{0}，等待重试：{1}";
     TurnRestarts = "{0}, failed: the next turn starts by itself soon", "{0}，失败：稍后将自动开始下一回合";

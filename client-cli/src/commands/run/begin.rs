@@ -180,12 +180,15 @@ pub(super) async fn resume(
     })
 }
 
-/// Says what a prompt waits for that was given to a session in this state. Of goals nothing: Ctrl-C stops a session's goal.
+/// Says what a prompt or goal waits for that was given to a session in this state.
 fn tell_waiting(args: &Args, summary: &SessionSummary) {
+    let (pid, is_goal) = (summary.pid, args.goal.is_some());
     let words = match summary.state {
-        _ if args.detach || args.goal.is_some() => return,
-        State::Running | State::Waiting => say!(Msg::WaitsForTurn, summary.pid),
-        State::Paused => say!(Msg::WaitsForResume, summary.pid),
+        _ if args.detach => return,
+        State::Running | State::Waiting if is_goal => say!(GoalMsg::WaitsForTurn, pid),
+        State::Running | State::Waiting => say!(Msg::WaitsForTurn, pid),
+        State::Paused if is_goal => say!(GoalMsg::WaitsForResume, pid),
+        State::Paused => say!(Msg::WaitsForResume, pid),
         State::Idle | State::Exited => return,
     };
     output::progress(&words);

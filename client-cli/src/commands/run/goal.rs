@@ -14,6 +14,8 @@ use crate::exit;
 pub(super) struct GoalRun {
     /// The turn that runs.
     turn: Option<u64>,
+    /// A turn has started since the goal was given.
+    begun: bool,
     /// The exit code of the newest turn.
     last: u8,
     /// The time limit ended that turn.
@@ -43,6 +45,7 @@ impl GoalRun {
         match body {
             Body::TurnStarted(_) => {
                 self.turn = turn;
+                self.begun = true;
                 self.restarts = false;
             }
             Body::TurnEnded(ended) => {
@@ -77,6 +80,11 @@ impl GoalRun {
             _ => return GoalEvent::Other,
         }
         GoalEvent::Taken
+    }
+
+    /// Whether no turn has started for it: the one that runs, if any, is of somebody else.
+    pub(super) fn waits(&self) -> bool {
+        !self.begun && self.over.is_none()
     }
 
     fn ended(&mut self, ended: &GoalEnded, report: &mut Report) -> GoalEvent {

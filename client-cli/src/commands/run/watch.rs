@@ -5,10 +5,11 @@ use std::time::Duration;
 use client::transcript::words;
 use client::{Client, Content, DecodedEvent, Follow, FollowEvent, FollowUpdate};
 use proto::live::Live;
-use proto::methods::{SessionInterrupt, SessionUnqueue};
+use proto::methods::{GoalStop, SessionInterrupt, SessionUnqueue};
+use proto::params::goal::StopParams;
 use proto::params::session::{OneParams, UnqueueParams};
 use proto::state::OnAsk;
-use proto::{Body, PromptId, Seq, SessionId};
+use proto::{Body, PromptId, RequestId, Seq, SessionId};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -206,8 +207,8 @@ impl Run {
         }
     }
 
-    /// Takes back the prompts of this run that wait, and interrupts the turn that runs for it, or that begins for it yet:
-    /// another client's turn goes on. What comes of it are events.
+    /// Takes back what waits of this run, its goal or its prompts, and interrupts the turn that runs for it, or that begins
+    /// for it yet: another client's turn goes on. What comes of it are events.
     pub(super) fn stop(&mut self) -> JoinHandle<()> {
         self.stopping = true;
         let client = self.client.clone();
@@ -216,7 +217,19 @@ impl Run {
         // The interrupt ends the wait of a restart.
         waiting.retain(|prompt| self.restart != Some(*prompt));
         let interrupts = self.interrupts();
+        let goal_waits = self.goal.as_ref().is_some_and(GoalRun::waits);
         tokio::spawn(async move {
+            if goal_waits {
+                let request_id = Some(RequestId::new());
+                let params = StopParams {
+                    session,
+                    request_id,
+                };
+                if let Err(error) = client.call::<GoalStop>(&params).await {
+                    exit::tell(&error.into(), false);
+                }
+                return;
+            }
             for prompt_id in waiting {
                 let session = session.clone();
                 let params = UnqueueParams { session, prompt_id };

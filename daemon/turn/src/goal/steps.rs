@@ -39,7 +39,7 @@ impl Step<'_> {
         }
     }
 
-    /// A user stops the goal, and with it the running turn.
+    /// A user stops the goal, and with it its running turn. One that had begun before the goal goes on.
     pub(crate) fn stop_goal(
         &mut self,
         phase: Phase,
@@ -47,13 +47,14 @@ impl Step<'_> {
         request_id: Option<RequestId>,
         partial: Option<Answer>,
     ) -> Phase {
-        if self.facts.goal.is_none() {
+        let Some(goal) = &self.facts.goal else {
             return phase;
-        }
+        };
+        let has_turn = goal.is_under_way();
         self.end_goal(GoalOutcome::Stopped, words::STOPPED, Some(by), request_id);
         match phase {
             Phase::Idle => self.continue_idle(None),
-            phase if self.facts.open.is_some() => self.stop(phase, StopReason::User, partial),
+            phase if has_turn => self.stop(phase, StopReason::User, partial),
             phase => phase,
         }
     }
