@@ -30,7 +30,7 @@ impl Actor {
                 hooks,
             } => {
                 self.hooks_before(&call, hooks);
-                self.calls.put_judged(call.clone(), ready);
+                self.calls.put_judged(call.clone(), *ready);
                 self.judged(call.clone(), judgement);
                 self.calls.drop_early(&call);
             }

@@ -41,7 +41,7 @@ pub enum Happened {
     Judged {
         call: CallId,
         judgement: Box<Judgement>,
-        ready: Ready,
+        ready: Box<Ready>,
         /// What hooks said to it before.
         hooks: Vec<HookFinished>,
     },

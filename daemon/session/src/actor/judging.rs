@@ -43,7 +43,7 @@ impl Actor {
             let _ = self.happened.send(Happened::Judged {
                 call: call.id,
                 judgement: ahead.judgement,
-                ready: ahead.ready,
+                ready: Box::new(ahead.ready),
                 hooks: Vec::new(),
             });
             return;
@@ -214,7 +214,7 @@ impl Job {
         let _ = self.happened.send(Happened::Judged {
             call: call.id,
             judgement: Box::new(judgement),
-            ready,
+            ready: Box::new(ready),
             hooks,
         });
     }

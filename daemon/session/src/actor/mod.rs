@@ -82,8 +82,8 @@ pub(crate) struct Inbox {
 }
 
 impl Actor {
-    /// Lives until the supervisor puts the session away.
-    pub async fn run(mut self, mut inbox: Inbox) {
+    /// Lives until the supervisor puts the session away. Boxed: a future of an `async fn` has room for its arguments twice.
+    pub async fn run(mut self: Box<Self>, mut inbox: Inbox) {
         let (mut happened, mut arrived) = (Vec::new(), Vec::new());
         loop {
             let (frame, draft) = (self.viewers.frame_due(), self.requests.draft().due());

@@ -151,7 +151,7 @@ impl Actor {
         self.journal.is_closed() || (rests && alone && self.journal.is_settled())
     }
 
-    pub(crate) async fn end(mut self) {
+    pub(crate) async fn end(mut self: Box<Self>) {
         self.life.ended.cancel();
         self.requests.drop_leave();
         self.requests.budget().leave();

@@ -375,7 +375,7 @@ impl Supervisor {
             reopen::tend(me.clone(), session, seen.clone()),
             worktrees::tend(me.clone(), session, seen),
         );
-        let mut life = tasks::spawn(actor.run(inbox));
+        let mut life = tasks::spawn(Box::new(actor).run(inbox));
         self.sweep_when_crowded();
         tasks::spawn(async move {
             let ended = tokio::select! {

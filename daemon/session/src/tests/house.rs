@@ -242,7 +242,7 @@ impl House {
         self.script = script;
         self.shells = Arc::clone(&actor.calls.call_environment().shells);
         self.handle = handle;
-        self.life = tokio::spawn(actor.run(inbox));
+        self.life = tokio::spawn(Box::new(actor).run(inbox));
     }
 
     /// The records of the log, as they are now on disk.
@@ -318,7 +318,7 @@ pub fn begin_with(
     };
     actor.write_first_records(created, FirstNotices::default(), None, Some(prompt), reply);
     let shells = Arc::clone(&actor.calls.call_environment().shells);
-    let life = tokio::spawn(actor.run(inbox));
+    let life = tokio::spawn(Box::new(actor).run(inbox));
     House {
         handle,
         gate,
