@@ -157,7 +157,7 @@ methods! {
     GoalChange = "goal.change", Drive, true, goal::ChangeParams => goal::ChangeOutput,
         "Changes the limits of a goal. A goal that a limit has ended goes on if the limit is raised.";
     GoalStop = "goal.stop", Drive, true, goal::StopParams => goal::StopOutput,
-        "Ends the goal of a session and stops its running turn.";
+        "Ends the goal of a session and stops the turn that works on it.";
     ProcessList = "process.list", Watch, false, process::ListParams => process::ListOutput,
         "Lists live sessions and the processes of their tools.";
     ProcessWait = "process.wait", Watch, false, process::WaitParams => process::WaitOutput,

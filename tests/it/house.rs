@@ -1,7 +1,7 @@
 //! Facts of the house: what the documents say of the code is so, and the rules that hold everywhere hold everywhere.
 //!
-//! Reads the repository's own files; runs nothing. `cargo test -p tests --test it house -- --nocapture` also prints
-//! how large the crates are.
+//! Reads the repository's own files and the beginnings of its programs; runs nothing. `cargo test -p tests --test it house -- --nocapture`
+//! also prints how large the crates are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -442,6 +442,16 @@ fn unsafe_code_is_only_in_the_sandbox_crate() {
         }
     }
     none(&found, "unsafe code");
+}
+
+/// Decision 60.
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+#[test]
+fn client_has_fixed_addresses_and_the_daemon_random_ones() {
+    // `e_type` of the ELF header (System V ABI): 2 is ET_EXEC, 3 is ET_DYN.
+    let kind = |program: &Path| std::fs::read(program).expect("a program")[16..18].to_vec();
+    assert_eq!(kind(&tests::house::client_program()), [2, 0]);
+    assert_eq!(kind(&tests::house::daemon_program()), [3, 0]);
 }
 
 #[test]

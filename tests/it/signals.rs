@@ -417,6 +417,8 @@ fn goal_that_waits_ends_when_it_is_stopped_and_leaves_the_turn_of_others() {
     let done = running.done().expect_code(0);
     assert_eq!(done.out, "First.\n");
     assert_eq!(model.count(), 1, "the goal is not sent");
+    let waited = house.reasonix(&["wait", "shared"]);
+    let _ = waited.expect_code(0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -94,7 +94,7 @@ enum What {
     /// A goal that a limit has ended goes on if the limit is raised. One that has no turn left ends after the running
     /// turn. The budget is that of the session, for its whole life.
     Change(Change),
-    /// End the goal of a session and stop its running turn.
+    /// End the goal of a session and stop the turn that works on it.
     Stop {
         /// Session: pid, id, or name [default: the most recent one of this directory].
         session: Option<String>,

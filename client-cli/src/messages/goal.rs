@@ -7,6 +7,8 @@ client::catalog! {
     NoTurn = "no turn yet", "尚无回合";
     WaitsForTurn = "· session {0} is busy: the goal waits until its turn has ended; Ctrl-C ends the goal", "· 会话 {0} 正忙：目标等待其当前回合结束；按 Ctrl-C 结束目标";
     WaitsForResume = "· session {0} is paused: the goal waits until `reasonix resume {0}`; Ctrl-C ends the goal", "· 会话 {0} 已暂停：目标等待 `reasonix resume {0}`；按 Ctrl-C 结束目标";
+    Ending = "\n· ending the goal; Ctrl-C again exits at once, and the goal may stay", "\n· 正在结束目标；再按一次 Ctrl-C 立即退出，目标可能保留";
+    LeftWaiting = "· exited before the goal had ended: `reasonix goal status {0}` shows whether it still waits", "· 在目标结束之前已退出：用 `reasonix goal status {0}` 查看它是否仍在等待";
     StartsAfter = "no turn yet: it starts after the running turn", "尚无回合：将在当前回合之后开始";
     TurnRetries = "{0}, waiting to retry: {1}", "{0}，等待重试：{1}";
     TurnRestarts = "{0}, failed: the next turn starts by itself soon", "{0}，失败：稍后将自动开始下一回合";

@@ -15,7 +15,7 @@ pub(super) struct GoalRun {
     /// The turn that runs.
     turn: Option<u64>,
     /// A turn has started since the goal was given.
-    begun: bool,
+    has_started: bool,
     /// The exit code of the newest turn.
     last: u8,
     /// The time limit ended that turn.
@@ -45,9 +45,11 @@ impl GoalRun {
         match body {
             Body::TurnStarted(_) => {
                 self.turn = turn;
-                self.begun = true;
+                self.has_started = true;
                 self.restarts = false;
             }
+            // It had begun before the goal.
+            Body::TurnEnded(_) if !self.has_started => {}
             Body::TurnEnded(ended) => {
                 self.turn = None;
                 self.last = code(ended.exit_code());
@@ -82,9 +84,9 @@ impl GoalRun {
         GoalEvent::Taken
     }
 
-    /// Whether no turn has started for it: the one that runs, if any, is of somebody else.
+    /// Whether no turn has started for it. A running turn is not the goal's.
     pub(super) fn waits(&self) -> bool {
-        !self.begun && self.over.is_none()
+        !self.has_started && self.over.is_none()
     }
 
     fn ended(&mut self, ended: &GoalEnded, report: &mut Report) -> GoalEvent {

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use super::left;
 use super::report::Report;
 use crate::exit;
+use crate::messages::goal::Msg as GoalMsg;
 use crate::messages::run::Msg;
 use crate::output;
 use crate::signals::OsSignal;
@@ -21,6 +22,8 @@ pub(super) enum InterruptTarget {
     Turn,
     /// A prompt that waits, perhaps behind the turn of somebody else, which goes on.
     QueuedPrompt,
+    /// A goal of which no turn has started.
+    WaitingGoal,
 }
 
 /// What signals have asked for so far.
@@ -64,6 +67,7 @@ impl InterruptState {
                 output::progress(match (target, self.ephemeral) {
                     (_, true) => say!(Msg::InterruptingEphemeral),
                     (InterruptTarget::QueuedPrompt, false) => say!(Msg::TakingBack),
+                    (InterruptTarget::WaitingGoal, false) => say!(GoalMsg::Ending),
                     (InterruptTarget::Turn, false) => say!(Msg::Interrupting),
                 });
                 None
@@ -83,6 +87,7 @@ impl InterruptState {
         };
         output::progress(&match target {
             InterruptTarget::QueuedPrompt => say!(Msg::LeftQueued, pid),
+            InterruptTarget::WaitingGoal => say!(GoalMsg::LeftWaiting, pid),
             InterruptTarget::Turn => say!(Msg::LeftRunning, pid),
         });
     }

@@ -199,15 +199,23 @@ impl Run {
         is_own || self.restart.is_some()
     }
 
+    /// Whether the run's goal waits for the turn of somebody else, or for the end of a pause.
+    fn goal_waits(&self) -> bool {
+        self.goal.as_ref().is_some_and(GoalRun::waits)
+    }
+
     /// What [`Self::stop`] ends.
     pub(super) fn interrupt_target(&self) -> InterruptTarget {
+        if self.goal_waits() {
+            return InterruptTarget::WaitingGoal;
+        }
         match self.interrupts() || self.waiting.is_empty() {
             true => InterruptTarget::Turn,
             false => InterruptTarget::QueuedPrompt,
         }
     }
 
-    /// Takes back what waits of this run, its goal or its prompts, and interrupts the turn that runs for it, or that begins
+    /// Removes this run's waiting prompts or goal, and interrupts the turn that runs for it, or that begins
     /// for it yet: another client's turn goes on. What comes of it are events.
     pub(super) fn stop(&mut self) -> JoinHandle<()> {
         self.stopping = true;
@@ -217,7 +225,7 @@ impl Run {
         // The interrupt ends the wait of a restart.
         waiting.retain(|prompt| self.restart != Some(*prompt));
         let interrupts = self.interrupts();
-        let goal_waits = self.goal.as_ref().is_some_and(GoalRun::waits);
+        let goal_waits = self.goal_waits();
         tokio::spawn(async move {
             if goal_waits {
                 let request_id = Some(RequestId::new());

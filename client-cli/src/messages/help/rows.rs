@@ -216,7 +216,7 @@ rows! {
     "Change the limits of a goal while it runs, or after one of them has ended it" => "在目标运行时或因上限结束后更改其上限";
     "A goal that a limit has ended goes on if the limit is raised. One that has no turn left ends after the running turn. The budget is that of the session, for its whole life" => "因上限结束的目标，在上限提高后会继续。没有剩余回合的目标在当前回合后结束。预算是会话的预算，对会话的整个生命期有效";
     "Number of turns after which it ends; 0: no limit" => "结束前的回合数；0：不限";
-    "End the goal of a session and stop its running turn" => "结束会话的目标并停止正在进行的回合";
+    "End the goal of a session and stop the turn that works on it" => "结束会话的目标，并停止为其工作的回合";
     "Show and change memory: facts that later sessions know" => "查看和更改记忆：之后的会话会知道的事实";
     "Facts are Markdown files in `$REASONIX_HOME/memory` (for all projects) and in `$REASONIX_HOME/projects`. New sessions have a line for each. Without a command: the facts that a session here knows" => "事实是 Markdown 文件，位于 `$REASONIX_HOME/memory`（所有项目）和 `$REASONIX_HOME/projects`。新会话为每条事实带有一行。不带命令：此处的会话知道的事实";
     "List facts by name" => "列出事实";

@@ -541,3 +541,20 @@ fn goal_waits_until_the_time_that_a_busy_provider_names() {
         "
     ));
 }
+
+#[test]
+fn turn_that_began_before_a_goal_goes_on_when_that_is_stopped() {
+    check(
+        "
+        > session headless
+        > user look at it
+          turn starts | running | prompt: look at it | ask
+        > goal it works
+          goal: it works
+        > ungoal
+          goal stopped: stopped
+        > model says Seen.
+          model: Seen. | turn ends completed | exited 0
+    ",
+    );
+}
