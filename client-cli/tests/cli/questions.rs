@@ -455,7 +455,8 @@ fn inbox_watch_prints_a_line_when_a_question_opens_or_closes() {
     });
     let running = Running::start(&mut reasonix(&fake.home(), &["inbox", "--watch"]));
     fake.wait_for("interaction.list", 5);
-    running.signal(rustix::process::Signal::INT);
+    // Not INT, which is ignored below a shell that runs its jobs in the background.
+    running.signal(rustix::process::Signal::TERM);
     let done = running.done();
     assert_eq!(
         done.out, "+ 4.1  4  bash  rm x\n- 4.1  4  bash  rm x\n",
