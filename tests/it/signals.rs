@@ -369,6 +369,14 @@ async fn interrupts_at_any_moment_leave_a_conversation_that_is_accepted() {
     assert!(cut.count() > 0, "some calls were cut off");
 }
 
+/// Waits until a session is found by its name: its first request does not wait for the disk.
+fn until_named(house: &House, name: &str) {
+    until("the name", || {
+        let found = house.reasonix(&["queue", name]);
+        (found.code() == Some(0)).then_some(())
+    });
+}
+
 #[test]
 fn run_whose_prompt_waits_takes_it_back_when_it_is_stopped_and_leaves_the_turn_of_others() {
     for (signal, code) in [(OsSignal::INT, 130), (OsSignal::TERM, 143)] {
@@ -378,6 +386,7 @@ fn run_whose_prompt_waits_takes_it_back_when_it_is_stopped_and_leaves_the_turn_o
         let house = house(&model);
         let running = house.start(&["run", "--name", "shared", "One."]);
         until("the first request", || gate.is_reached().then_some(()));
+        until_named(&house, "shared");
         let waiting = house.start(&["run", "-s", "shared", "Two."]);
         until("the second prompt", || {
             let queue = house.reasonix(&["queue", "shared"]).expect_code(0);
@@ -405,6 +414,7 @@ fn goal_that_waits_ends_when_it_is_stopped_and_leaves_the_turn_of_others() {
     let house = house(&model);
     let running = house.start(&["run", "--name", "shared", "One."]);
     until("the first request", || gate.is_reached().then_some(()));
+    until_named(&house, "shared");
     let waiting = house.start(&["goal", "-s", "shared", "Reach it."]);
     until("the goal", || {
         let status = house.reasonix(&["goal", "status", "shared"]);
