@@ -449,9 +449,9 @@ fn unsafe_code_is_only_in_the_sandbox_crate() {
 #[test]
 fn client_has_fixed_addresses_and_the_daemon_random_ones() {
     // `e_type` of the ELF header (System V ABI): 2 is ET_EXEC, 3 is ET_DYN.
-    let kind = |program: &Path| std::fs::read(program).expect("a program")[16..18].to_vec();
-    assert_eq!(kind(&tests::house::client_program()), [2, 0]);
-    assert_eq!(kind(&tests::house::daemon_program()), [3, 0]);
+    let elf_type = |program: &Path| std::fs::read(program).expect("a program")[16..18].to_vec();
+    assert_eq!(elf_type(&tests::house::client_program()), [2, 0]);
+    assert_eq!(elf_type(&tests::house::daemon_program()), [3, 0]);
 }
 
 #[test]

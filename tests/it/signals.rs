@@ -21,7 +21,7 @@ use testkit::Script;
 use testkit::model::{Answer, Gate, Model, Place, Request};
 use tests::follow::{from_the_start, to, to_end_of_turn, to_rest};
 use tests::interactions::{allow_once, answer, list};
-use tests::{Chance, House, soon, until};
+use tests::{Chance, House, Running, soon, until};
 
 fn house(model: &Model) -> House {
     let house = House::new();
@@ -369,27 +369,52 @@ async fn interrupts_at_any_moment_leave_a_conversation_that_is_accepted() {
     assert!(cut.count() > 0, "some calls were cut off");
 }
 
-/// Waits until a session is found by its name: its first request does not wait for the disk.
-fn until_named(house: &House, name: &str) {
-    until("the name", || {
-        let found = house.reasonix(&["queue", name]);
-        (found.code() == Some(0)).then_some(())
-    });
+/// A session with the name `shared`, whose turn another client's run waits for.
+struct BusySession {
+    house: House,
+    model: Model,
+    gate: Gate,
+    running: Running,
+}
+
+impl BusySession {
+    fn start() -> Self {
+        let gate = Gate::new();
+        let model = Model::start([Answer::text("First.").held(Place::Before, &gate)]);
+        let house = house(&model);
+        let running = house.start(&["run", "--name", "shared", "One."]);
+        until("the first request", || gate.is_reached().then_some(()));
+        // That did not wait for the disk, from which the name is known.
+        until("the name", || {
+            let found = house.reasonix(&["queue", "shared"]);
+            (found.code() == Some(0)).then_some(())
+        });
+        Self {
+            house,
+            model,
+            gate,
+            running,
+        }
+    }
+
+    /// Lets the turn end, and checks that nothing has disturbed it.
+    fn finish(self) {
+        self.gate.open();
+        let done = self.running.done().expect_code(0);
+        assert_eq!(done.out, "First.\n");
+        assert_eq!(self.model.count(), 1, "only the first prompt is sent");
+        let waited = self.house.reasonix(&["wait", "shared"]);
+        let _ = waited.expect_code(0);
+    }
 }
 
 #[test]
 fn run_whose_prompt_waits_takes_it_back_when_it_is_stopped_and_leaves_the_turn_of_others() {
     for (signal, code) in [(OsSignal::INT, 130), (OsSignal::TERM, 143)] {
-        let gate = Gate::new();
-        let first = Answer::text("First.").held(Place::Before, &gate);
-        let model = Model::start([first]);
-        let house = house(&model);
-        let running = house.start(&["run", "--name", "shared", "One."]);
-        until("the first request", || gate.is_reached().then_some(()));
-        until_named(&house, "shared");
-        let waiting = house.start(&["run", "-s", "shared", "Two."]);
+        let busy = BusySession::start();
+        let waiting = busy.house.start(&["run", "-s", "shared", "Two."]);
         until("the second prompt", || {
-            let queue = house.reasonix(&["queue", "shared"]).expect_code(0);
+            let queue = busy.house.reasonix(&["queue", "shared"]).expect_code(0);
             queue.out.contains("Two.").then_some(())
         });
         waiting.signal(signal);
@@ -399,36 +424,22 @@ fn run_whose_prompt_waits_takes_it_back_when_it_is_stopped_and_leaves_the_turn_o
             "{stopped:?}"
         );
         assert!(stopped.err.contains("removed"), "{stopped:?}");
-        gate.open();
-        let done = running.done().expect_code(0);
-        assert_eq!(done.out, "First.\n");
-        assert_eq!(model.count(), 1, "the second prompt is not sent");
+        busy.finish();
     }
 }
 
 #[test]
 fn goal_that_waits_ends_when_it_is_stopped_and_leaves_the_turn_of_others() {
-    let gate = Gate::new();
-    let first = Answer::text("First.").held(Place::Before, &gate);
-    let model = Model::start([first]);
-    let house = house(&model);
-    let running = house.start(&["run", "--name", "shared", "One."]);
-    until("the first request", || gate.is_reached().then_some(()));
-    until_named(&house, "shared");
-    let waiting = house.start(&["goal", "-s", "shared", "Reach it."]);
+    let busy = BusySession::start();
+    let waiting = busy.house.start(&["goal", "-s", "shared", "Reach it."]);
     until("the goal", || {
-        let status = house.reasonix(&["goal", "status", "shared"]);
+        let status = busy.house.reasonix(&["goal", "status", "shared"]);
         status.out.contains("no turn yet").then_some(())
     });
     waiting.signal(OsSignal::INT);
     let stopped = waiting.done().expect_code(130);
     assert!(stopped.err.contains("busy: the goal waits"), "{stopped:?}");
-    gate.open();
-    let done = running.done().expect_code(0);
-    assert_eq!(done.out, "First.\n");
-    assert_eq!(model.count(), 1, "the goal is not sent");
-    let waited = house.reasonix(&["wait", "shared"]);
-    let _ = waited.expect_code(0);
+    busy.finish();
 }
 
 #[tokio::test(flavor = "multi_thread")]

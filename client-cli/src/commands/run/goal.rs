@@ -48,7 +48,7 @@ impl GoalRun {
                 self.has_started = true;
                 self.restarts = false;
             }
-            // It had begun before the goal.
+            // That turn had begun before the goal.
             Body::TurnEnded(_) if !self.has_started => {}
             Body::TurnEnded(ended) => {
                 self.turn = None;
@@ -84,7 +84,7 @@ impl GoalRun {
         GoalEvent::Taken
     }
 
-    /// Whether no turn has started for it. A running turn is not the goal's.
+    /// Whether no turn has started since the goal was given. A turn that runs began before it.
     pub(super) fn waits(&self) -> bool {
         !self.has_started && self.over.is_none()
     }

@@ -24,8 +24,8 @@ pub(crate) struct Publisher {
     /// The newest record that the history index knows of.
     indexed: Seq,
     changes: ListChanges,
-    /// The state as of the newest record of those that are being written.
-    written_next: Option<PublishedState>,
+    /// The state to publish once the records that are being written are on disk.
+    pending_state: Option<PublishedState>,
 }
 
 impl Publisher {
@@ -42,7 +42,7 @@ impl Publisher {
             history,
             indexed: Seq(0),
             changes,
-            written_next: None,
+            pending_state: None,
         }
     }
 
@@ -97,8 +97,8 @@ impl Actor {
             || facts.waits_for_person().is_some()
     }
 
-    /// What others see of the present state, once it is on disk. `None` before the first record.
-    fn state_for_others(&self) -> Option<PublishedState> {
+    /// The present state, as others may see it once it is on disk. `None` before the first record.
+    fn present_state(&self) -> Option<PublishedState> {
         let facts = self.machine.facts();
         Some(PublishedState {
             summary: self.summary()?,
@@ -109,12 +109,12 @@ impl Actor {
         })
     }
 
-    /// Has pending records written. What others see once they are on disk is noted now: by then more may have come, and
-    /// what a client was told is done must be in the next list that it asks for.
+    /// Has pending records written, and keeps the state as of them: when they are on disk, newer records may be pending, but a
+    /// list must show what is acknowledged by then.
     pub(crate) fn flush(&mut self) {
         if let Some(upto) = self.journal.flush() {
-            let state = self.state_for_others();
-            self.publisher.written_next = state.filter(|state| state.summary.seq == upto);
+            let state = self.present_state();
+            self.publisher.pending_state = state.filter(|state| state.summary.seq == upto);
         }
     }
 
@@ -137,10 +137,10 @@ impl Actor {
         let newest = self.journal.last();
         let written = self
             .publisher
-            .written_next
+            .pending_state
             .take_if(|state| state.summary.seq <= durable);
         let state = if durable == newest {
-            self.state_for_others()
+            self.present_state()
         } else {
             written
         };

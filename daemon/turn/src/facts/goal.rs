@@ -100,8 +100,8 @@ pub struct LastGoal {
     pub newest: bool,
     /// How the turn ended that it ended with; `None`: that still runs, or there was none.
     turn: Option<(OutcomeKind, Option<Reason>)>,
-    /// A turn ran then that had begun before it: how that ends says nothing of the goal, and its end is the session's.
-    beside_turn: bool,
+    /// A turn that had begun before the goal was still running: the session exits as that turn ends.
+    during_earlier_turn: bool,
     /// The session has exited since.
     exited: bool,
 }
@@ -116,7 +116,7 @@ impl LastGoal {
 
     /// How a session exits whose goal has ended so; `None`: as the turn that the goal ended with.
     fn exit(&self) -> Option<(OutcomeKind, Option<Reason>)> {
-        if self.beside_turn {
+        if self.during_earlier_turn {
             return None;
         }
         let outcome = match (self.ended.outcome, self.turn) {
@@ -391,7 +391,7 @@ impl Facts {
         let is_under_way = self.goal.as_ref().is_some_and(Goal::is_under_way);
         self.last_goal = Some(LastGoal {
             ended: ended.clone(),
-            beside_turn: self.open.is_some() && !is_under_way,
+            during_earlier_turn: self.open.is_some() && !is_under_way,
             turn: turn.map(|turn| (turn.outcome, turn.reason)),
             goal: self.goal.take().map(Box::new),
             newest: true,

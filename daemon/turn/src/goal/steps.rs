@@ -50,11 +50,11 @@ impl Step<'_> {
         let Some(goal) = &self.facts.goal else {
             return phase;
         };
-        let has_turn = goal.is_under_way();
+        let is_under_way = goal.is_under_way();
         self.end_goal(GoalOutcome::Stopped, words::STOPPED, Some(by), request_id);
         match phase {
             Phase::Idle => self.continue_idle(None),
-            phase if has_turn => self.stop(phase, StopReason::User, partial),
+            phase if is_under_way => self.stop(phase, StopReason::User, partial),
             phase => phase,
         }
     }
