@@ -454,6 +454,42 @@ fn client_has_fixed_addresses_and_the_daemon_random_ones() {
     assert_eq!(elf_type(&tests::house::daemon_program()), [3, 0]);
 }
 
+/// Decision 61.
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+#[test]
+fn addresses_of_functions_are_read_only_when_a_program_runs() {
+    // Segments of the ELF format (`<elf.h>`): what is read-only once the loader is done, and its instructions.
+    const RELRO: u32 = 0x6474_e552;
+    const DYNAMIC: u32 = 2;
+    // `DT_FLAGS` with `DF_BIND_NOW`: the loader is done before the program runs.
+    const BIND_NOW: [u64; 2] = [30, 8];
+    for program in [
+        tests::house::client_program(),
+        tests::house::daemon_program(),
+    ] {
+        let bytes = std::fs::read(&program).expect("a program");
+        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
+        let (first, count) = (number(32) as usize, number(56) as u16);
+        let segments: Vec<_> = (0..usize::from(count))
+            .map(|index| first + index * 56)
+            .map(|at| (number(at) as u32, number(at + 8), number(at + 32)))
+            .collect();
+        let is_relro = |(kind, _, len): &(u32, u64, u64)| *kind == RELRO && *len > 0;
+        assert!(segments.iter().any(is_relro), "{}", program.display());
+        let dynamic = segments.iter().find(|(kind, ..)| *kind == DYNAMIC);
+        let (_, at, len) = dynamic.expect("a dynamic program");
+        let mut entries = (*at..at + len).step_by(16).map(|at| {
+            let at = at as usize;
+            [number(at), number(at + 8)]
+        });
+        assert!(
+            entries.any(|[tag, value]| tag == BIND_NOW[0] && value & BIND_NOW[1] != 0),
+            "{}",
+            program.display()
+        );
+    }
+}
+
 #[test]
 fn nothing_points_at_one_machine() {
     const HOSTS: [&str; 5] = [
