@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use super::braces;
+use super::evaluating::has_evaluated_index;
 use super::parse::Reader;
 use super::place::ParsedText;
 use super::statements::{Gap, children, ends, is_sign};
@@ -167,9 +168,8 @@ impl Reader {
             let inner = self.region(source, start, end, &[node]);
             let mut value = Word::plain(source.part(value_start, end), source.span(start, end));
             value.value = Value::Computed;
-            if !source.part(value_start, end).starts_with('(') {
-                draft.evaluates(true);
-            }
+            let list = source.part(value_start, end);
+            draft.evaluates(!list.starts_with('(') || has_evaluated_index(list));
             (value, inner)
         };
         draft.evaluates(inner.evaluates);
@@ -221,6 +221,11 @@ impl Reader {
         let (Some(first), Some(last)) = (target.first(), target.last()) else {
             return self.misread();
         };
+        let raw = source.part(first.start_byte(), last.end_byte());
+        if matches!(sign, "<&" | ">&") && raw.len() > 1 && raw.starts_with('-') {
+            // `>& -x` closes, and `x` is a word of the command.
+            self.misread();
+        }
         let (word, inner) = self.word(source, first.start_byte(), last.end_byte(), target);
         draft.evaluates(inner.evaluates);
         draft.inner.push(inner);

@@ -21,40 +21,41 @@ pub(super) struct Braced<'t> {
     pub(super) runs: Vec<EmbeddedCommands<'t>>,
 }
 
+/// Levels of `${…}` inside each other that are read.
+const LEVELS_MAX: usize = 16;
+
 /// Reads the `${` at the position of `scan`, without advancing it.
-pub(super) fn braced<'t>(scan: &mut Scan<'_, 't>) -> Option<Braced<'t>> {
-    let start = scan.at;
-    let close = close(scan, start + 2)?;
+pub(super) fn braced<'t>(scan: &Scan<'_, 't>) -> Option<Braced<'t>> {
+    braced_at(scan, scan.at, LEVELS_MAX)
+}
+
+/// Reads the `${` at this position, with at most so many levels inside.
+fn braced_at<'t>(scan: &Scan<'_, 't>, start: usize, levels: usize) -> Option<Braced<'t>> {
+    let (close, inner) = body(scan, start + 2, levels.checked_sub(1)?)?;
     let body = scan.source.part(start + 2, close);
-    let length = close + 1 - start;
     let name: String = body
         .chars()
         .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
         .collect();
     let rest = &body[name.len()..];
-    let mut found = Braced {
-        length,
-        plain: None,
-        computes: true,
-        evaluates: false,
-        runs: substitutions(scan, start + 2, close)?,
-    };
-    if !name.is_empty() && rest.is_empty() {
-        found.plain = Some(name);
-        found.computes = false;
-    } else if name.is_empty() {
+    let is_plain = !name.is_empty() && rest.is_empty();
+    let operator_evaluates = if name.is_empty() {
         // `${#x}`, `${?}`, `${@}` only query something; `${!x}` reads another variable.
         let counted = body.strip_prefix('#').unwrap_or(body);
-        let simple = counted
+        !counted
             .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '@' | '*' | '?' | '$' | '-'));
-        found.computes = !simple;
-        found.evaluates = !simple;
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '@' | '*' | '?' | '$' | '-'))
     } else {
-        found.evaluates = evaluates(rest);
-        found.computes = found.evaluates || !found.runs.is_empty();
-    }
-    Some(found)
+        evaluates(rest)
+    };
+    let evaluates = operator_evaluates || inner.evaluates;
+    Some(Braced {
+        length: close + 1 - start,
+        plain: is_plain.then_some(name),
+        computes: evaluates || !inner.runs.is_empty(),
+        evaluates,
+        runs: inner.runs,
+    })
 }
 
 /// Whether the operator after the name evaluates values as code.
@@ -81,38 +82,37 @@ fn evaluates(rest: &str) -> bool {
     }
 }
 
-/// The index of the closing brace. `None` if there are single quotes or braces inside, which shells read differently.
-fn close(scan: &Scan<'_, '_>, from: usize) -> Option<usize> {
+/// The index of the closing brace, and what is embedded before it. `None` if there are single quotes or braces inside, which
+/// shells read differently.
+fn body<'t>(scan: &Scan<'_, 't>, from: usize, levels: usize) -> Option<(usize, ScannedText<'t>)> {
     let text = scan.source.text.as_bytes();
     let mut at = from;
-    let mut open = 0_usize;
+    let mut inner = ScannedText::default();
     while at < scan.end {
         match text.get(at)? {
-            b'}' if open == 0 => return Some(at),
-            b'}' => open -= 1,
-            b'\'' | b'\n' | b'`' | b'<' | b'>' | b'&' | b'|' | b';' => return None,
+            b'}' => return Some((at, inner)),
+            b'\'' | b'\n' | b'`' | b'<' | b'>' | b'&' | b'|' | b';' | b'{' => return None,
             b'\\' => {
                 if matches!(text.get(at + 1), None | Some(b'\n')) {
                     return None;
                 }
-                at += 1;
+                at += 2;
             }
-            b'"' => at = quoted_end(text, at + 1)?,
+            b'"' => at = quoted_end(text, at + 1)? + 1,
             b'$' => match text.get(at + 1) {
                 Some(b'{') => {
-                    open += 1;
-                    at += 1;
+                    let nested = braced_at(scan, at, levels)?;
+                    inner.evaluates |= nested.evaluates;
+                    inner.runs.extend(nested.runs);
+                    at += nested.length;
                 }
-                Some(b'(') => {
-                    at = scan.hole_end(at)?;
-                    continue;
-                }
-                _ => {}
+                Some(b'(') => at = substitution(scan, at, &mut inner)?,
+                // The older arithmetic syntax.
+                Some(b'[') => return None,
+                _ => at += 1,
             },
-            b'{' => return None,
-            _ => {}
+            _ => at += 1,
         }
-        at += 1;
     }
     None
 }
@@ -130,24 +130,29 @@ fn quoted_end(text: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// The substitutions between two positions.
-fn substitutions<'t>(
+/// Adds the substitution at this position; returns its end.
+fn substitution<'t>(
     scan: &Scan<'_, 't>,
-    from: usize,
-    to: usize,
-) -> Option<Vec<EmbeddedCommands<'t>>> {
-    let mut runs = Vec::new();
-    for hole in scan.holes_between(from, to) {
-        if hole.kind() == "arithmetic_expansion" {
-            runs.extend(arithmetic(scan.source, hole)?.runs);
-        } else {
-            runs.push(EmbeddedCommands::Statements(
-                hole,
-                NestingStep::Substitution,
-            ));
-        }
+    at: usize,
+    inner: &mut ScannedText<'t>,
+) -> Option<usize> {
+    let hole = scan.hole_at(at)?;
+    if hole.kind() == "arithmetic_expansion" {
+        let read = arithmetic(scan.source, hole)?;
+        inner.evaluates |= read.evaluates;
+        inner.runs.extend(read.runs);
+    } else {
+        inner.evaluates |= may_be_arithmetic(scan.source, hole);
+        let step = NestingStep::Substitution;
+        inner.runs.push(EmbeddedCommands::Statements(hole, step));
     }
-    Some(runs)
+    Some(hole.end_byte())
+}
+
+/// Whether shells try to read these commands as arithmetic first: `$((a))`, which the grammar takes for a subshell in places.
+pub(super) fn may_be_arithmetic(source: &ParsedText<'_>, hole: Node<'_>) -> bool {
+    let raw = source.part(hole.start_byte(), hole.end_byte());
+    raw.starts_with("$((") && raw.ends_with("))")
 }
 
 /// An arithmetic expression, from its first to its last byte. `None`: it may be something else.
@@ -195,11 +200,7 @@ pub(super) fn arithmetic<'t>(source: &ParsedText<'_>, node: Node<'t>) -> Option<
 }
 
 impl<'t> Scan<'_, 't> {
-    fn hole_end(&self, at: usize) -> Option<usize> {
-        self.holes.at(at).map(|hole| hole.end_byte())
-    }
-
-    fn holes_between(&self, from: usize, to: usize) -> Vec<Node<'t>> {
-        self.holes.between(from, to)
+    fn hole_at(&self, at: usize) -> Option<Node<'t>> {
+        self.holes.at(at)
     }
 }

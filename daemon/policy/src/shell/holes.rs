@@ -26,11 +26,6 @@ impl<'t> Substitutions<'t> {
             .binary_search_by_key(&start, |hole| hole.start_byte());
         at.ok().and_then(|at| self.holes.get(at).copied())
     }
-
-    pub(super) fn between(&self, from: usize, to: usize) -> Vec<Node<'t>> {
-        let inside = |hole: &&Node<'t>| hole.start_byte() >= from && hole.end_byte() <= to;
-        self.holes.iter().filter(inside).copied().collect()
-    }
 }
 
 fn collect<'t>(top: Node<'t>, holes: &mut Vec<Node<'t>>) {

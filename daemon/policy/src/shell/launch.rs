@@ -5,8 +5,8 @@
 
 use super::launchers::{LaunchForm, row};
 use super::parse::Reader;
-use super::shells;
 use super::types::{Doubt, NestingStep, Part, Span, Value, Word};
+use super::{evaluating, shells};
 use crate::git;
 use crate::tables::tables;
 
@@ -294,7 +294,7 @@ impl Reader {
             return;
         }
         let found = inner(part);
-        let evaluates = shells::evaluates(part);
+        let evaluates = evaluating::evaluates(part);
         let sets_code = shells::sets_code(part);
         let pipeline = part.pipeline;
         let words = if found.is_empty() {

@@ -274,21 +274,6 @@ fn interpreter(part: &Part, short: &str, long: &Names) -> Vec<Launched> {
     doubt(Doubt::Input)
 }
 
-/// Whether a builtin evaluates a subscript in its words.
-pub(super) fn evaluates(part: &Part) -> bool {
-    let Some(program) = part.program() else {
-        return false;
-    };
-    let words = part.words.get(1..).unwrap_or_default();
-    let subscript = |word: &Word| word.text.contains('[') && word.text.contains(['$', '`']);
-    let named = program != "printf"
-        || words
-            .first()
-            .is_some_and(|word| word.text.starts_with("-v") || !word.is_known());
-    program == "let"
-        || (tables().evaluating_builtins.contains(program) && named && words.iter().any(subscript))
-}
-
 /// Whether a part sets a variable whose value is run as code.
 pub(super) fn sets_code(part: &Part) -> bool {
     let sets = matches!(

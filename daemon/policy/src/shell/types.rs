@@ -105,6 +105,8 @@ pub struct Word {
     pub tilde: bool,
     /// Contains `$'…'` or `$"…"`: the displayed text differs from its value.
     pub coded: bool,
+    /// The shell may make several words of it: it has a variable or the output of commands outside quotes, or `"$@"`.
+    pub splits: bool,
     pub span: Span,
 }
 
@@ -207,6 +209,7 @@ impl Word {
             glob: false,
             tilde: false,
             coded: false,
+            splits: false,
             span,
         }
     }

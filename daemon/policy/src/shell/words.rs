@@ -55,6 +55,7 @@ pub(super) struct Scan<'s, 't> {
     glob: bool,
     tilde: bool,
     coded: bool,
+    splits: bool,
     bracket: bool,
     braces: Braces,
 }
@@ -126,6 +127,7 @@ impl<'s, 't> Scan<'s, 't> {
             glob: false,
             tilde: false,
             coded: false,
+            splits: false,
             bracket: false,
             braces: Braces::default(),
         }
@@ -139,6 +141,7 @@ impl<'s, 't> Scan<'s, 't> {
             glob: self.glob,
             tilde: self.tilde,
             coded: self.coded,
+            splits: self.splits,
             span,
         };
         (word, self.inner)
@@ -197,7 +200,7 @@ impl<'s, 't> Scan<'s, 't> {
                     let whole = self.at == start
                         && self.byte() == b'<'
                         && self.holes.at(start).map(|hole| hole.end_byte()) == Some(self.end);
-                    self.hole(NestingStep::ProcessSubstitution);
+                    self.hole(NestingStep::ProcessSubstitution, true);
                     if whole {
                         self.value = Value::CommandOutput;
                     }
@@ -302,12 +305,12 @@ impl<'s, 't> Scan<'s, 't> {
 
     pub(super) fn dollar(&mut self, quoted: bool) {
         match self.peek(1) {
-            b'(' => self.hole(NestingStep::Substitution),
+            b'(' => self.hole(NestingStep::Substitution, quoted),
             b'[' => {
                 // The older arithmetic syntax: the tree has it, but today's shells hardly support it.
                 self.misread = true;
             }
-            b'{' => self.braced(),
+            b'{' => self.braced(quoted),
             b'\'' if !quoted => self.coded_quotes(),
             b'"' if !quoted => {
                 self.posix_differs();
@@ -322,9 +325,12 @@ impl<'s, 't> Scan<'s, 't> {
                     .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
                     .collect();
                 let length = 1 + name.len();
-                self.variable(&name, length);
+                self.variable(&name, length, quoted);
             }
-            b'0'..=b'9' | b'?' | b'#' | b'$' | b'!' | b'*' | b'@' | b'-' => self.variable("", 2),
+            b'@' => self.variable("", 2, false),
+            b'*' | b'0'..=b'9' => self.variable("", 2, quoted),
+            // Numbers and letters of options.
+            b'?' | b'#' | b'$' | b'!' | b'-' => self.variable("", 2, true),
             _ => {
                 self.at += 1;
                 self.text.push('$');
@@ -333,7 +339,7 @@ impl<'s, 't> Scan<'s, 't> {
     }
 
     /// Reads a variable of this name, written with this many bytes.
-    fn variable(&mut self, name: &str, length: usize) {
+    fn variable(&mut self, name: &str, length: usize, quoted: bool) {
         let bound = self.bound.iter().rev().find(|(of, _)| of == name);
         match bound {
             // Blanks in its value would split it outside quotes, but words with blanks are never bound.
@@ -342,12 +348,15 @@ impl<'s, 't> Scan<'s, 't> {
                 self.text.push_str(&word.text);
                 self.glob |= word.glob;
                 self.tilde |= word.tilde && first;
+                // File names may have blanks.
+                self.splits |= word.glob && !quoted;
                 self.unknown(Value::Bound);
             }
             None => {
                 let raw = self.source.part(self.at, self.at + length);
                 self.text.push_str(raw);
                 self.unknown(Value::Variable);
+                self.splits |= !quoted;
             }
         }
         self.at += length;
@@ -380,15 +389,17 @@ impl<'s, 't> Scan<'s, 't> {
     }
 
     /// `${…}`.
-    fn braced(&mut self) {
+    fn braced(&mut self, quoted: bool) {
         let Some(found) = expansion::braced(self) else {
             self.misread = true;
             return;
         };
         if let Some(name) = found.plain.as_deref().filter(|name| is_name(name)) {
-            return self.variable(name, found.length);
+            return self.variable(name, found.length, quoted);
         }
         let raw = self.source.part(self.at, self.at + found.length);
+        // `"${l[@]}"` is several words also in quotes, and `${#v}` is a number.
+        self.splits |= (!quoted || raw.contains('@')) && !raw.starts_with("${#");
         self.text.push_str(raw);
         self.inner.evaluates |= found.evaluates;
         self.inner.runs.extend(found.runs);
@@ -401,7 +412,7 @@ impl<'s, 't> Scan<'s, 't> {
     }
 
     /// Skips a substitution that the tree has here.
-    pub(super) fn hole(&mut self, via: NestingStep) {
+    pub(super) fn hole(&mut self, via: NestingStep, quoted: bool) {
         let Some(hole) = self.holes.at(self.at) else {
             self.misread = true;
             return;
@@ -424,6 +435,8 @@ impl<'s, 't> Scan<'s, 't> {
                 if via == NestingStep::ProcessSubstitution {
                     self.posix_differs();
                 }
+                self.splits |= !quoted;
+                self.inner.evaluates |= expansion::may_be_arithmetic(self.source, hole);
                 self.inner
                     .runs
                     .push(EmbeddedCommands::Statements(hole, via));
@@ -463,6 +476,7 @@ impl<'s, 't> Scan<'s, 't> {
             }
         }
         self.at += 1;
+        self.splits |= !quoted;
         if self
             .holes
             .at(start)

@@ -42,6 +42,33 @@ fn everyday_commands_that_read_do_not_ask() {
 }
 
 #[test]
+fn command_that_may_evaluate_a_value_as_code_does_not_only_read() {
+    check_in(
+        &scene("").sandbox(SandboxStrength::Full),
+        "allow | echo ${HOME/a/$X} \"${X:-${HOME}}\" ${#X} ${HOME%/*}
+         allow | for f in a b; do [ -f $f ] && cat $f; done
+         allow | [ -v X ] && printf '%s' a
+         ask   | echo ${HOME/a/$((X))}
+         ask   | echo ${HOME/a/${PWD:X}}
+         ask   | echo ${HOME/a/$((X=1))} ${HOME/a/${Y:=1}}
+         ask   | echo \"${Y:-${X@P}}\"
+         ask   | echo \"${Y:-${Z:-${X@P}}}\"
+         ask   | echo ${HOME//a/${!X}}
+         ask   | basename ${HOME/%a/${Y[X]}}
+         ask   | for x in 'a[$(rm)]'; do echo ${HOME/a/$((x))}; done
+         ask   | for x in 'a[$(rm)]'; do [ -v $x ]; done
+         ask   | for x in '-v a[$(rm)]'; do [ $x ]; done
+         ask   | [ -v \"$X\" ]
+         ask   | [ -v 'a[X]' ]
+         ask   | [ $X ]
+         ask   | [ $X = a ]
+         ask   | test \"$X\" \"$Y\"
+         ask   | printf -v \"$X\" 1
+         ask   | printf $X a",
+    );
+}
+
+#[test]
 fn xargs_only_reads_with_a_program_without_harmful_options() {
     check_in(
         &scene("").sandbox(SandboxStrength::Full),

@@ -1,7 +1,30 @@
 //! Random lines with all constructs of the shell, hostile quoting, and small damage. Equal seeds give equal lines.
 
 /// Lines that were once read differently from a shell.
-pub(in crate::tests) const FOUND: &[&str] = &["a \\ b", "a <<EOF\nEOFX\nEOF\nrm x", "a x > f1 b c"];
+pub(in crate::tests) const FOUND: &[&str] = &[
+    "a \\ b",
+    "a <<EOF\nEOFX\nEOF\nrm x",
+    "a x > f1 b c",
+    "a ${l[0]-$((t))}",
+    "a >& -b c",
+    "a ${v/w/$((t))}",
+    "a \"${z:-${t@P}}\"",
+    "a ${v/w/${v:t}}",
+    "[ -v \"$t\" ]",
+    "[ $o ]",
+    "test \"${o% *}\" \"$t\"",
+    "for n in 'a[$(rm)]'; do [ -v $n ]; done",
+    "[ -v 'a[t]' ]",
+    "printf -v \"$t\" 1",
+    "read -r \"$t\" <<< 1",
+    "declare \"$t=1\"",
+    "declare -n v=$t; a $v",
+    "declare -i v; v=$t",
+    "no & wait -n -p \"$t\"",
+    "l=([$t]=1)",
+    "unset \"$t\"",
+    "mapfile \"$t\" < f1",
+];
 
 /// A small random generator: equal seeds give equal lines.
 pub(in crate::tests) struct Lines {
@@ -99,7 +122,7 @@ impl Lines {
             return self.simple();
         }
         self.depth += 1;
-        let text = match self.below(34) {
+        let text = match self.below(38) {
             0 => format!("({}{})", self.maybe_gap(), self.statements()),
             1 => format!("{{ {}; }}", self.inner()),
             2 => format!("if {}; then {}; fi", self.inner(), self.inner()),
@@ -159,10 +182,63 @@ impl Lines {
             22 => format!("for ((i=0; i<2; i++)); do {}; done", self.inner()),
             23 => format!("function g {{ {}; }}\ng", self.inner()),
             24 => format!("trap {} EXIT", self.single(1)),
+            25..=27 => self.naming(),
             _ => self.simple(),
         };
         self.depth -= 1;
         text
+    }
+
+    /// A builtin that is given the name of a variable, which may have an index.
+    fn naming(&mut self) -> String {
+        let name = self.pick(&[
+            "$t", "\"$t\"", "'a[$(rm)]'", "'a[t]'", "a[0]", "v", "${t}", "$o", "\"${t}=1\"", "$(b)",
+            "\"x$t\"", "v=$t", "n=v", "'a[1]'",
+        ]);
+        let sign = self.pick(&["-v", "-n", "-z", "-f", "$o", "\"$v\"", "!", "-R", "\"${o% *}\""]);
+        match self.below(18) {
+            0 => format!("[ {sign} {name} ]"),
+            1 => format!("test {sign} {name}"),
+            2 => format!("[ {name} {} {name} ]", self.pick(&["=", "-eq", "-o", "\"$v\""])),
+            3 => format!("[[ {sign} {name} ]]", sign = self.pick(&["-v", "-n", "!"])),
+            4 => format!("printf {} {name} {}", self.pick(&["-v", "x", "%s", "$o", "--"]), self.word()),
+            5 => format!("read {} {name} <<< 1", self.pick(&["-r", "-a", "-n 1", "-p"])),
+            6 => format!("declare {} {name}; a $v", self.pick(&["", "-x", "-a", "-g"])),
+            7 => format!("declare {} v={name}; a $v", self.pick(&["-n", "-i", "-x", "-a"])),
+            8 => format!("declare -i v; v={name}"),
+            9 => format!("unset {name}"),
+            10 => format!("{} {name}", self.pick(&["export", "readonly", "let", "typeset"])),
+            11 => format!("l=([{name}]=1)"),
+            12 => format!("getopts ab {name}"),
+            13 => format!("mapfile {} {name} < f1", self.pick(&["-t", "", "-n 1"])),
+            14 => format!("no & wait -n -p {name}"),
+            15 => format!("l=(x y); a ${{l[{name}]}}"),
+            16 => format!("for n in {name} {name}; do [ -v $n ]; printf -v $n 1; done"),
+            _ => format!("a[{name}]=1"),
+        }
+    }
+
+    /// `${…}` with something in it that may be evaluated.
+    fn expansion(&mut self) -> String {
+        self.depth += 1;
+        let inner = match self.below(4) {
+            0 if self.depth < 3 => self.expansion(),
+            _ => self
+                .pick(&[
+                    "$((t))", "$((1))", "${t@P}", "${v:t}", "${!t}", "${q:=1}", "$((t=1))",
+                    "${l[t]}", "${l[$t]}", "$t", "x", "$(b)", "${#t}", "${t}", "\"$t\"", "\"x\"",
+                ])
+                .to_owned(),
+        };
+        self.depth -= 1;
+        let operator = self.pick(&[
+            ":-", ":+", "-", "+", "/w/", "//w/", "%", "##", "^^", ",,", "@", ":", "[", ":=", "/%w/",
+        ]);
+        let text = format!("${{{}{operator}{inner}}}", self.pick(&["v", "z", "t", "1", "l[0]"]));
+        match self.below(2) {
+            0 => format!("\"{text}\""),
+            _ => text,
+        }
     }
 
     /// Statements that a `;` may follow.
@@ -310,6 +386,7 @@ impl Lines {
                     "\"a\\\nb\"",
                 ])
                 .to_owned(),
+            20 => self.expansion(),
             19 => self
                 .pick(&[
                     "if", "do", "done", "then", "fi", "in", "esac", "function", "time", "coproc",

@@ -121,6 +121,9 @@ impl Scratch {
             .env("PATH", path.join("bin"))
             .env("HOME", path.join("home"))
             .env("v", "w")
+            // Run something where a value is evaluated as arithmetic, or as the name of a variable.
+            .env("t", "a[$(rm)]")
+            .env("o", "-v a[$(rm)]")
             // Bounds the depth of recursive functions.
             .env("FUNCNEST", "40")
             .current_dir(&work)
