@@ -111,6 +111,9 @@ fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w
             "--reporters=",
             "--format=",
             "--formatter=",
+            "--env=",
+            "--environment=",
+            "--pool=",
         ];
         let plain = |value: &str| {
             !value.is_empty() && value.chars().all(|c| c.is_ascii_lowercase() || c == '-')
@@ -264,6 +267,10 @@ fn loads_code(text: &str) -> bool {
 fn subcommand(program: &str, words: &[Word], named: usize) -> Option<String> {
     let risky = tables().subcommands.get(program)?;
     let found = words.get(1)?;
+    // `docker container exec` is `docker exec`.
+    let is_group = matches!(program, "docker" | "podman")
+        && matches!(found.text.as_str(), "builder" | "container" | "image");
+    let found = words.get(2).filter(|_| is_group).unwrap_or(found);
     if found.text.starts_with(['-', '+']) {
         let asks_only = matches!(
             found.text.as_str(),
@@ -361,16 +368,43 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
         }
         "rsync" | "scp" => destination_elsewhere(extra)
             .map(|word| format!("`{}` may lead outside the workspace", word.text)),
-        "gcc" | "g++" | "cc" | "clang" | "javac" | "rustc" => extra
+        "gcc" | "g++" | "cc" | "clang" | "javac" | "rustc" | "tsc" | "mypy" | "pytest" => extra
             .iter()
             .find(|word| word.text.starts_with('@'))
             .map(|word| format!("`{}` contains further options", word.text)),
+        "protoc" => extra
+            .iter()
+            .find(|word| word.text.starts_with('@') || is_output_of_protoc(word))
+            .map(|word| format!("`{}` may write outside the workspace", word.text)),
+        "pandoc" => extra
+            .iter()
+            .find(|word| word.text.contains(".lua"))
+            .map(|word| format!("`{}` may be code", word.text)),
+        // What follows is given to git.
+        "gh" => extra
+            .iter()
+            .any(|word| word.text == "--")
+            .then(|| "no prefix rule can cover options of git behind `--`".to_owned()),
+        "split" | "csplit" | "zip" | "convert" | "magick" | "ffmpeg" => extra
+            .iter()
+            .find(|word| leaves_folder(word))
+            .map(|word| format!("`{}` may lead outside the workspace", word.text)),
         _ if tables().writers.contains(program) => extra
             .iter()
             .find(|word| leaves_folder(word))
             .map(|word| format!("`{}` may lead outside the workspace", word.text)),
         _ => None,
     }
+}
+
+/// `--go_out=DIR`, `--go_out=OPTIONS:DIR`, where the directory is not below this one.
+fn is_output_of_protoc(word: &Word) -> bool {
+    let Some((name, value)) = word.text.split_once('=') else {
+        return word.text.ends_with("_out");
+    };
+    let dir = value.rsplit(':').next().unwrap_or(value);
+    let is_out = name.ends_with("_out");
+    is_out && (!word.is_known() || dir.starts_with(['/', '~']) || dir.split('/').any(|part| part == ".."))
 }
 
 /// Arguments of curl that name a file in other ways than by a harmful option: `file:` addresses, `-H @file`, and

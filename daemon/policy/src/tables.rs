@@ -59,6 +59,7 @@ from_toml! {
         pub whole_names: Names,
         pub shells: Names,
         pub other_shells: Names,
+        pub input_runners: Names,
         pub builtins: Names,
         pub changing_builtins: Names,
         pub evaluating_builtins: Names,

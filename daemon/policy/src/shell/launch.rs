@@ -5,7 +5,7 @@
 
 use super::launchers::{LaunchForm, row};
 use super::parse::Reader;
-use super::types::{Doubt, NestingStep, Part, Span, Value, Word};
+use super::types::{Doubt, NestingStep, Part, Redirection, Span, Value, Word};
 use super::{evaluating, shells};
 use crate::git;
 use crate::tables::tables;
@@ -106,12 +106,28 @@ fn inner(part: &Part) -> Vec<Launched> {
     }
     let rest = words.get(from..).unwrap_or_default();
     if rest.is_empty() {
-        return Vec::new();
+        return match runs_own_shell(program, words) {
+            true => vec![Launched::Doubt(Doubt::Input)],
+            false => Vec::new(),
+        };
     }
     match row.then {
         LaunchForm::Program => vec![Launched::Tail { from, more: false }],
         LaunchForm::ProgramWithMore => vec![Launched::Tail { from, more: true }],
         LaunchForm::Line => vec![line_of(rest, program == "watch" || program == "ssh")],
+    }
+}
+
+/// Whether a launcher that is given no program runs a shell, which reads its input.
+fn runs_own_shell(program: &str, words: &[Word]) -> bool {
+    let asks_for_shell = |word: &Word| match word.text.strip_prefix("--") {
+        Some(long) => matches!(long, "login" | "shell"),
+        None => word.text.starts_with('-') && word.text.contains(['i', 's']),
+    };
+    match program {
+        "chroot" | "ssh" => true,
+        "doas" | "sudo" => words.iter().any(asks_for_shell),
+        _ => false,
     }
 }
 
@@ -294,6 +310,7 @@ impl Reader {
             return;
         }
         let found = inner(part);
+        let runs_input = self.runs_input(index, part);
         let evaluates = evaluating::evaluates(part);
         let sets_code = shells::sets_code(part);
         let pipeline = part.pipeline;
@@ -307,6 +324,9 @@ impl Reader {
             .map_or_else(String::new, |word| base(&word.text).to_owned());
         if evaluates {
             self.doubt_part(index, Doubt::Evaluates);
+        }
+        if runs_input {
+            self.doubt_part(index, Doubt::Input);
         }
         if sets_code {
             self.doubt_part(index, Doubt::Changes);
@@ -348,6 +368,24 @@ impl Reader {
         }
         self.parent = parent;
         self.pipeline = outer;
+    }
+
+    /// Whether a program gets an input that may have it run commands.
+    fn runs_input(&self, index: usize, part: &Part) -> bool {
+        let program = part.program().map(base);
+        if !program.is_some_and(|program| tables().input_runners.contains(program)) {
+            return false;
+        }
+        let is_input = |one: &Redirection| matches!(one, Redirection::Text(_) | Redirection::Read(_));
+        let (mut top, mut at) = (part, index);
+        let has_input = |part: &Part| part.redirections.iter().any(is_input);
+        let mut has = has_input(top);
+        while let Some((parent, above)) = top.parent.and_then(|at| Some((at, self.parts.get(at)?))) {
+            (top, at) = (above, parent);
+            has |= has_input(top);
+        }
+        let mut before = self.parts.iter().take(at);
+        has || before.any(|one| one.pipeline == top.pipeline && one.via == top.via)
     }
 
     fn doubt_part(&mut self, index: usize, doubt: Doubt) {

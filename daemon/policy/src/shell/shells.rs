@@ -30,6 +30,12 @@ pub(super) fn inner(name: &str, part: &Part) -> Option<Vec<Launched>> {
             return Some(vec![Launched::Doubt(Doubt::Launcher)]);
         }
         "trap" => return Some(trap(part)),
+        "at" | "batch" | "crontab" => return Some(later(part)),
+        "nc" | "ncat" | "netcat" | "nc.traditional" | "nc.openbsd" | "socat" | "sqlite3"
+            if names_program(name, part) =>
+        {
+            return Some(vec![Launched::Doubt(Doubt::Code)]);
+        }
         "su" | "runuser" | "sg" | "script" | "flock" | "pkexec" | "systemd-run" | "nsenter"
         | "unshare" | "bwrap" => {
             return Some(with_line_option(name, part));
@@ -144,6 +150,35 @@ fn from_input(part: &Part, posix: bool) -> Vec<Launched> {
         }
         _ => vec![Launched::Doubt(Doubt::Input)],
     }
+}
+
+/// Lines that run later, from the input or a file. With these options it only lists or removes some.
+fn later(part: &Part) -> Vec<Launched> {
+    let words = part.words.get(1..).unwrap_or_default();
+    let only_lists = |word: &Word| word.is_known() && matches!(word.text.as_str(), "-l" | "-r" | "-V");
+    match words.iter().any(only_lists) {
+        true => Vec::new(),
+        false => vec![Launched::Doubt(Doubt::Input)],
+    }
+}
+
+/// Whether an option or operand names a program that is run: `nc -e PROGRAM`, `socat - EXEC:PROGRAM`, `sqlite3 FILE .shell`.
+fn names_program(name: &str, part: &Part) -> bool {
+    let is_one = |word: &Word| {
+        let text = word.text.as_str();
+        match name {
+            "socat" => {
+                let text = text.to_ascii_lowercase();
+                ["exec:", "system:", "shell:"].iter().any(|kind| text.contains(kind))
+            }
+            "sqlite3" => text.trim_start().starts_with('.') || text.contains("\n."),
+            _ if text.starts_with("--") => text.contains("exec"),
+            _ => text.starts_with('-') && text.contains(['e', 'c']),
+        }
+    };
+    let mut words = part.words.iter().skip(1);
+    let may_be_one = |word: &Word| word.splits || name == "sqlite3" && !word.is_known();
+    words.any(|word| is_one(word) || may_be_one(word))
 }
 
 fn trap(part: &Part) -> Vec<Launched> {

@@ -92,3 +92,47 @@ fn deny_rule_holds_behind_further_launchers() {
     );
     check("allow Bash(eatmydata:*)", "ask | eatmydata make");
 }
+
+#[test]
+fn deny_rule_asks_about_commands_that_a_program_reads_from_its_input() {
+    check(
+        "allow Bash / deny Bash(rm -rf*)",
+        "ask   | sudo -s <<< x
+         deny  | sudo -s <<'E'\\nrm -rf build\\nE
+         ask   | echo x | sudo -i
+         ask   | echo x | sudo -u bob --login
+         ask   | doas -s
+         ask   | echo x | chroot /
+         ask   | echo x | ssh host
+         ask   | ssh -p 22 host < f
+         deny  | docker exec -i c sh <<'E'\\nrm -rf build\\nE
+         ask   | echo x | docker run -i alpine sh
+         ask   | timeout 5 docker exec -i c sh < f
+         ask   | echo x | timeout 5 kubectl exec -i p -- sh
+         ask   | /lib64/ld-linux-x86-64.so.2 /bin/sh < f
+         deny  | /lib64/ld-linux-x86-64.so.2 --argv0 x /bin/rm -rf build
+         ask   | echo x | at now
+         ask   | batch < f
+         ask   | crontab -
+         ask   | crontab f
+         ask   | echo x | yash
+         ask   | nc -l 1 -e sh
+         ask   | ncat --sh-exec x h 1
+         ask   | socat - EXEC:sh
+         ask   | socat - system:x
+         ask   | sqlite3 x.db '.shell x'
+         ask   | sqlite3 x.db < f
+         ask   | echo x | m4
+         ask   | ed f <<< '!x'
+         ask   | psql <<< x
+         allow | sudo tee f <<< x
+         allow | ssh host ls
+         allow | crontab -l
+         allow | nc -z h 1
+         allow | sqlite3 x.db 'select 1'
+         allow | docker ps | head
+         allow | docker exec c ls
+         allow | echo x | docker-credential-helper
+         allow | a; docker ps",
+    );
+}

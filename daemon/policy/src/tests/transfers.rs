@@ -72,3 +72,94 @@ fn options_of_curl_that_read_or_write_files_are_not_covered() {
          ask   | curl -o f https://h",
     );
 }
+
+#[test]
+fn rule_for_a_program_covers_no_option_that_loads_code_or_writes_a_file() {
+    check(
+        "allow Bash(docker:*) / allow Bash(pandoc:*) / allow Bash(exiftool:*) / allow Bash(gradle:*) / allow Bash(gh:*) / \
+         allow Bash(split:*) / allow Bash(zip:*) / allow Bash(protoc:*) / allow Bash(tsc:*) / allow Bash(kubectl:*) / \
+         allow Bash(gcc:*) / allow Bash(mvn:*) / allow Bash(cargo:*)",
+        "allow | docker ps
+         allow | docker container ls
+         allow | docker image ls
+         ask   | docker container exec c sh
+         ask   | docker container run x
+         ask   | docker container cp c:/x y
+         ask   | docker image build .
+         ask   | docker builder build .
+         allow | pandoc -t html f.md
+         ask   | pandoc -L ./x.lua f.md
+         ask   | pandoc -t ./x.lua f.md
+         ask   | pandoc -d x.yaml
+         ask   | pandoc --extract-media=x f.docx
+         allow | exiftool f.jpg
+         ask   | exiftool -p 'x' f.jpg
+         ask   | exiftool -api Filter=x f.jpg
+         ask   | exiftool -w /x/%f.txt f.jpg
+         ask   | exiftool -filename=/x/y f.jpg
+         allow | gradle test
+         ask   | gradle -g ./x test
+         ask   | gradle --system-prop=a=b test
+         allow | gh pr list
+         ask   | gh extensions install o/r
+         ask   | gh cs ssh
+         ask   | gh mine
+         ask   | gh repo clone o/r -- --upload-pack=./x
+         allow | split f part-
+         ask   | split f ../p
+         ask   | zip ../p f
+         allow | protoc --go_out=. a.proto
+         ask   | protoc --go_out=/x a.proto
+         ask   | protoc --go_out=plugins=grpc:../x a.proto
+         ask   | protoc --descriptor_set_out=p a.proto
+         ask   | protoc @args
+         ask   | tsc --out x
+         ask   | tsc @x
+         allow | kubectl get pods
+         ask   | kubectl attach p
+         ask   | kubectl mine
+         ask   | kubectl get p --profile-output=x
+         ask   | gcc -MF ../x -M f.c
+         ask   | gcc -dumpdir /x/ -c f.c
+         ask   | mvn -gt ./x test
+         allow | cargo nextest run
+         ask   | cargo nextest run --config-file x
+         ask   | cargo llvm-cov --output-path x",
+    );
+}
+
+#[test]
+fn rule_for_a_test_runner_or_checker_covers_no_option_that_loads_code_or_writes_a_file() {
+    check(
+        "allow Bash(jest:*) / allow Bash(vitest:*) / allow Bash(mocha:*) / allow Bash(mypy:*) / allow Bash(pytest:*) / \
+         allow Bash(go test:*)",
+        "allow | jest --env=jsdom --coverage
+         ask   | jest --env=./x.js
+         ask   | jest --testRunner=./x.js
+         ask   | jest --globalTeardown=./x.js
+         ask   | jest --testSequencer ./x.js
+         ask   | jest --filter=./x.js
+         ask   | jest --preset=./x
+         ask   | jest --cacheDirectory=/x
+         allow | vitest run --pool=threads
+         ask   | vitest --pool=./x.js
+         ask   | vitest --execArgv=--require=./x.js
+         ask   | vitest --outputFile.json=/x
+         ask   | vitest --coverage.reportsDirectory=/x
+         allow | mocha test/a.js
+         ask   | mocha -R ./x.js
+         ask   | mocha --ui ./x.js
+         ask   | mocha -n require=./x.js
+         ask   | mocha -O output=/x
+         allow | mypy src
+         ask   | mypy --txt-report /x src
+         ask   | mypy --any-exprs-report=/x src
+         ask   | mypy @x
+         allow | pytest -x tests
+         ask   | pytest --tx popen//python=./x -d
+         ask   | pytest --json-report-file=/x
+         ask   | pytest @args
+         allow | go test ./...
+         ask   | go test -args -test.gocoverdir=/x",
+    );
+}
