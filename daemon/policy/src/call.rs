@@ -130,6 +130,11 @@ impl Subjects {
                 return;
             }
         };
+        let is_file = matches!(
+            stands_for,
+            ArgumentUse::Read | ArgumentUse::Edit | ArgumentUse::Create
+        );
+        self.unclear |= is_file && text.is_empty();
         match stands_for {
             ArgumentUse::Command => self.command = Some(text.clone()),
             ArgumentUse::Read | ArgumentUse::Search => self.add(text, Access::Read),

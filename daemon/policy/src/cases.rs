@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use contract::{ArgumentUse, Basis, Family, SandboxStrength, ToolSpec};
+use proto::item::ToolKind;
 use proto::record::{Rules, Verdict};
 use proto::state::ApprovalMode;
 use serde_json::{Map, Value};
@@ -145,7 +146,23 @@ fn tool(case: &Value, tools: &[&ToolSpec]) -> ToolSpec {
     let read_only = case["read_only"].as_bool().unwrap_or(tool.read_only);
     tool.read_only =
         read_only && tool.family != Family::Bash && own && mcp["trusted"] != Value::Bool(false);
+    // What it asks, only a person answers.
+    tool.person_only |= tool.kind == ToolKind::Ask && !tool.read_only;
     tool
+}
+
+/// Whether the arguments that the tool's schema describes are of its types: a tool refuses others before they are judged.
+fn have_right_types(tool: &ToolSpec, arguments: &Map<String, Value>) -> bool {
+    arguments.iter().all(|(name, value)| {
+        match tool.schema["properties"][name]["type"].as_str() {
+            Some("string") => value.is_string(),
+            Some("integer" | "number") => value.is_number(),
+            Some("boolean") => value.is_boolean(),
+            Some("array") => value.is_array(),
+            Some("object") => value.is_object(),
+            Some(_) | None => true,
+        }
+    })
 }
 
 fn guessed(case: &Value) -> ToolSpec {
@@ -196,6 +213,9 @@ pub fn explained(
 ) -> Option<Explanation> {
     let tool = tool(case, tools);
     let arguments = canonical(&tool, arguments(case)?);
+    if !have_right_types(&tool, &arguments) {
+        return None;
+    }
     let mut own = rules(&case["rules"]);
     let generated = case["rules_generated"].as_u64().unwrap_or(0);
     own.allow

@@ -45,6 +45,9 @@ pub(crate) fn holds_commands(words: &[Word]) -> bool {
             .skip(1)
             .any(|word| names.contains(&word.text.as_str()))
     };
+    if only_names_commands(program, words) {
+        return false;
+    }
     is_launcher(program)
         || is_interpreter(program)
         || match program {
@@ -74,6 +77,22 @@ pub(crate) fn holds_commands(words: &[Word]) -> bool {
             | "zip" | "go" => options::risk(words, 1).is_some(),
             _ => false,
         }
+}
+
+/// Whether a command only shows something about the commands or files that it names: `man rm`, `command -v curl`.
+fn only_names_commands(program: &str, words: &[Word]) -> bool {
+    let arguments = words.get(1..).unwrap_or_default();
+    let is_name = |word: &Word| {
+        let text = word.text.as_str();
+        word.is_known() && !word.glob && !text.starts_with(['-', '+']) && !text.contains('=')
+    };
+    match program {
+        "alias" | "hash" | "info" | "less" | "man" | "more" => arguments.iter().all(is_name),
+        "command" => arguments.split_first().is_some_and(|(option, names)| {
+            matches!(option.text.as_str(), "-v" | "-V") && names.iter().all(is_name)
+        }),
+        _ => false,
+    }
 }
 
 /// How a command that is known to be read-only reads.

@@ -136,3 +136,22 @@ fn deny_rule_asks_about_commands_that_a_program_reads_from_its_input() {
          allow | a; docker ps",
     );
 }
+
+#[test]
+fn deny_rule_does_not_hold_for_commands_that_only_show_something_about_its_program() {
+    check(
+        "allow Bash / deny Bash(rm:*)",
+        "allow | man rm
+         allow | man 1 rm
+         allow | info rm
+         allow | less rm
+         allow | command -v rm
+         allow | command -V rm
+         allow | alias rm
+         deny  | man -P 'rm -rf x' ls
+         deny  | command -p rm x
+         deny  | command rm x
+         deny  | alias rm=x
+         deny  | less '+!rm x' f",
+    );
+}
