@@ -82,9 +82,6 @@ impl Actor {
             JournalEvent::Durable(seq) => {
                 self.journal.settled(seq);
                 self.viewers.settle_absence(seq);
-                // A client that sees an event and then asks must find the state that the event reported.
-                self.tell_seen();
-                self.viewers.release(seq);
                 self.start_held();
                 self.settle();
             }

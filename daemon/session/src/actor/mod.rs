@@ -184,11 +184,12 @@ impl Actor {
         }
         self.drop_hooks();
         self.drop_draft();
-        self.flush();
+        // A client that sees an event and then asks must find the state that the event reported.
+        self.tell_seen();
         self.viewers.release(self.journal.durable());
+        self.flush();
         self.answer_held();
         self.answer_joining();
-        self.tell_seen();
         self.answer_waiters();
         self.answer_suspending();
     }
