@@ -160,9 +160,14 @@ impl Calls {
         let slot = &self.slots[at];
         let other_id =
             !piece.id.is_empty() && !slot.vendor_id.is_empty() && piece.id != slot.vendor_id;
+        // vLLM and SGLang have given each fragment of a call its own id: without a name, what is not the beginning of
+        // anything belongs to the call with that index.
+        let is_more = piece.index.is_some()
+            && piece.name.is_empty()
+            && (piece.arguments.is_empty() || !slot.depth.is_closed());
         // Without an id, a name after complete arguments starts another call.
         let again = piece.id.is_empty() && !piece.name.is_empty() && slot.depth.is_closed();
-        (!other_id && !again).then_some(at)
+        ((!other_id || is_more) && !again).then_some(at)
     }
 
     fn begin(&mut self, piece: CallFragment<'_>) -> Result<usize, TooManyCalls> {

@@ -125,6 +125,22 @@ fn call_pieces_without_an_index_are_joined_by_id_name_or_order() {
     );
 }
 
+/// As vLLM before 0.8 and SGLang before 0.4.5 send it, the last fragment where nothing is left to say.
+#[test]
+fn new_ids_of_fragments_without_a_name_do_not_tear_a_call() {
+    check(
+        &[
+            piece(0, "a", "read", ""),
+            piece(0, "b", "", "{\"path\": \""),
+            piece(0, "c", "", "a.txt\"}"),
+            piece(0, "d", "", ""),
+            piece(1, "e", "bash", ""),
+            piece(1, "f", "", "{}"),
+        ],
+        &[("a", "read", "{\"path\": \"a.txt\"}"), ("e", "bash", "{}")],
+    );
+}
+
 #[test]
 fn ids_are_unique_within_the_answer() {
     check(
