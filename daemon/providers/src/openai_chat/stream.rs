@@ -25,6 +25,8 @@ pub(crate) struct Collector {
     gathered: Gathered,
     vendor_members: VendorMembers,
     raw_thoughts: RawThoughts,
+    /// Whether content came as a delta.
+    has_deltas: bool,
 }
 
 impl Collector {
@@ -33,6 +35,7 @@ impl Collector {
             vendor_members: VendorMembers::default(),
             raw_thoughts: RawThoughts::new(vendor_rules::thinks_from_the_start(&gathered.model)),
             gathered,
+            has_deltas: false,
         }
     }
 
@@ -81,11 +84,14 @@ impl Collector {
         // Moonshot reports usage here.
         self.report(choice.object("usage"));
         let before = self.gathered.said;
-        // A server that does not stream sends `message` instead.
-        for said in ["delta", "message"] {
-            if let Some(said) = choice.object(said) {
-                self.said(&said, whole, batch)?;
-            }
+        if let Some(delta) = choice.object("delta") {
+            self.has_deltas = self.has_deltas || has_content(&delta);
+            self.said(&delta, whole, batch)?;
+        }
+        // A server that does not stream sends `message` instead. Beside deltas it repeats them: Perplexity's grows with
+        // each chunk, MiniMax's comes last.
+        if let Some(message) = choice.object("message").filter(|_| !self.has_deltas) {
+            self.said(&message, whole, batch)?;
         }
         let flow = self.gathered.flow(before)?;
         let reason = choice.text("finish_reason");
@@ -252,6 +258,20 @@ fn reasoning_in_details(said: &Object<'_>) -> String {
         text => text.into_owned(),
     };
     details.map(text).collect()
+}
+
+/// Whether a delta has any content.
+fn has_content(delta: &Object<'_>) -> bool {
+    const NAMES: &[&str] = &[
+        "content",
+        "refusal",
+        "reasoning_content",
+        "reasoning",
+        "reasoning_details",
+        "tool_calls",
+    ];
+    let mut found = NAMES.iter().filter_map(|name| delta.raw(name));
+    found.any(|raw| !matches!(raw.get(), "\"\"" | "[]"))
 }
 
 /// Maps a finish reason. `None` if it means that the vendor failed.

@@ -424,6 +424,36 @@ fn finish_reasons_map_to_our_stop_reasons() {
     }
 }
 
+/// As Perplexity, Foundry Local (microsoft/foundry-local issue 144) and MiniMax send it.
+#[test]
+fn a_message_beside_deltas_repeats_them() {
+    let chunk = |delta: &str, message: &str| {
+        format!(
+            r#"{{"choices":[{{"index":0,"message":{{"role":"assistant","content":"{message}","tool_calls":[]}},"delta":{{"role":"assistant","content":"{delta}","tool_calls":[]}},"finish_reason":null}}]}}"#
+        )
+    };
+    let last = r#"{"choices":[{"finish_reason":"stop","index":0,"message":{"content":"<think>Hm</think>\n\nHi!","role":"assistant"}}],"object":"chat.completion"}"#;
+    for (chunks, text) in [
+        (
+            [chunk("The ", "The "), chunk("end.", "The end.")],
+            "The end.",
+        ),
+        ([chunk("Yes", "Yes"), chunk(", so.", ", so.")], "Yes, so."),
+        ([chunk("", "Yes"), chunk("", ", so.")], "Yes, so."),
+    ] {
+        let came = whole(&sse(&[&chunks[0], &chunks[1], STOPS]));
+        assert_eq!(came.text, text);
+    }
+    let thinks = r#"{"choices":[{"index":0,"delta":{"content":"<think>Hm</think>\n\nHi!"}}]}"#;
+    let came = whole(&sse(&[thinks, last, "[DONE]"]));
+    assert_eq!((&*came.reasoning, &*came.text), ("Hm", "Hi!"));
+    let calls = r#""tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]"#;
+    let both = format!(
+        r#"{{"choices":[{{"delta":{{{calls}}},"message":{{{calls}}},"finish_reason":"tool_calls"}}]}}"#
+    );
+    assert_eq!(whole(&sse(&[&both])).calls, [call("a", "x", "{}")]);
+}
+
 #[test]
 fn an_error_inside_the_stream_ends_it_with_the_vendors_words() {
     for (event, kind) in [
