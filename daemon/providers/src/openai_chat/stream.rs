@@ -96,8 +96,7 @@ impl Collector {
         let flow = self.gathered.flow(before)?;
         let reason = choice.text("finish_reason");
         if !reason.is_empty() {
-            // Gemini's name for it, with a prefix over chat.
-            if reason.to_uppercase().ends_with("MALFORMED_FUNCTION_CALL") {
+            if is_invalid_call(&reason) {
                 let Gathered { site, model, .. } = &self.gathered;
                 let error = site.invalid_call(model, &reason);
                 return Err(self.gathered.fail(error));
@@ -274,16 +273,29 @@ fn has_content(delta: &Object<'_>) -> bool {
     found.any(|raw| !matches!(raw.get(), "\"\"" | "[]"))
 }
 
-/// Maps a finish reason. `None` if it means that the vendor failed.
+/// Whether the vendor ended the answer because of a call in it. These are Gemini's names, with a prefix over chat.
+fn is_invalid_call(reason: &str) -> bool {
+    let reason = reason.to_uppercase();
+    let names = ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"];
+    names.iter().any(|name| reason.ends_with(name))
+}
+
+/// Maps a finish reason. `None` if it means that the vendor failed. Gateways that pass on Gemini's reasons write them in
+/// capitals.
 fn finish(reason: &str) -> Option<Finish> {
-    match reason {
+    let reason = reason.to_lowercase();
+    // Gemini over chat says what the filter found: `content_filter: RECITATION`.
+    if reason.starts_with("content_filter:") {
+        return Some(Finish::ContentFilter);
+    }
+    match &*reason {
         "tool_calls" | "function_call" | "tool_use" => Some(Finish::ToolCalls),
         "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => {
             Some(Finish::Length)
         }
         "content_filter" | "sensitive" | "safety" => Some(Finish::ContentFilter),
-        // DeepSeek, GLM and OpenRouter report their own failures here.
-        "insufficient_system_resource" | "network_error" | "error" => None,
+        // DeepSeek, GLM and OpenRouter report their own failures here, and vLLM and SGLang that they gave up.
+        "insufficient_system_resource" | "network_error" | "error" | "abort" => None,
         _ => Some(Finish::Stop),
     }
 }

@@ -407,9 +407,13 @@ fn finish_reasons_map_to_our_stop_reasons() {
         ("end_turn", Some(Finish::Stop)),
         ("tool_calls", Some(Finish::Stop)),
         ("max_tokens", Some(Finish::Length)),
+        ("MAX_TOKENS", Some(Finish::Length)),
         ("sensitive", Some(Finish::ContentFilter)),
+        ("SAFETY", Some(Finish::ContentFilter)),
+        ("content_filter: RECITATION", Some(Finish::ContentFilter)),
         ("insufficient_system_resource", None),
         ("error", None),
+        ("abort", None),
     ] {
         let came = whole(&sse(&[
             SAYS,
@@ -422,6 +426,13 @@ fn finish_reasons_map_to_our_stop_reasons() {
             "{reason}"
         );
     }
+}
+
+#[test]
+fn an_answer_that_was_filtered_before_its_first_word_is_a_refusal() {
+    let filtered = r#"{"choices":[{"delta":{"role":"assistant"},"finish_reason":"content_filter: PROHIBITED_CONTENT","index":0}],"usage":{"prompt_tokens":10,"total_tokens":10,"completion_tokens":0}}"#;
+    let came = whole(&sse(&[filtered, "[DONE]"]));
+    assert_eq!((&*came.text, came.done), ("", Some(Finish::ContentFilter)));
 }
 
 /// As Perplexity, Foundry Local (microsoft/foundry-local issue 144) and MiniMax send it.
@@ -471,6 +482,10 @@ fn an_error_inside_the_stream_ends_it_with_the_vendors_words() {
         ),
         (
             r#"{"choices":[{"delta":{},"finish_reason":"function_call_filter: MALFORMED_FUNCTION_CALL"}]}"#,
+            ErrorKind::InvalidCall,
+        ),
+        (
+            r#"{"choices":[{"delta":{},"finish_reason":"function_call_filter: UNEXPECTED_TOOL_CALL"}]}"#,
             ErrorKind::InvalidCall,
         ),
         (
