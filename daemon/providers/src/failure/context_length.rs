@@ -11,6 +11,8 @@ pub(super) fn is_context_length(vendor: &VendorError) -> bool {
         "exceed_context_size_error",
         "model_context_window_exceeded",
         "request_too_large",
+        // Baidu.
+        "tokens_too_long",
         "1261",
     ];
     const WORDS: &[&str] = &[
@@ -58,12 +60,54 @@ pub(super) fn is_context_length(vendor: &VendorError) -> bool {
         "too many input tokens",
         "too many tokens: ",
         "tokens + `max_new_tokens` must be",
-        "string too long. expected a string with maximum length",
+        // Volcengine.
+        "exceed max message tokens",
+        // SiliconFlow and TensorRT-LLM.
+        "must be less than max_seq_len",
+        "exceeds max_seq_len",
+        "prompt tokens too long",
+        // Alibaba.
+        "input length exceeds the maximum length",
+        // Text Generation Inference.
+        "`inputs` must have less than",
+        // watsonx.
+        "cannot exceed the total tokens limit",
+        // Google, also where images make the request too large.
+        "request payload size exceeds the limit",
+        // GLM.
+        "超过模型最大上下文长度",
+    ];
+    // Each word of a pair alone may be about anything.
+    const PAIRS: &[(&str, &str)] = &[
+        ("current length is", "while limit is"),
+        // SGLang.
+        ("input length (", "exceeds the maximum allowed length"),
+        // Snowflake.
+        ("max tokens of ", " exceeded. request used"),
     ];
     if CODES.contains(&&*vendor.code) || CODES.contains(&&*vendor.kind) {
         return true;
     }
     let message = vendor.message.to_lowercase();
     WORDS.iter().any(|words| message.contains(words))
-        || message.contains("current length is") && message.contains("while limit is")
+        || PAIRS
+            .iter()
+            .any(|(one, two)| message.contains(one) && message.contains(two))
+        || exceeds_text_limit(&message)
+}
+
+/// Whether a text is longer than the vendor takes of any (OpenAI, Bedrock). The limits of names and ids are far shorter.
+fn exceeds_text_limit(message: &str) -> bool {
+    const LEAST: u64 = 100_000;
+    const BEFORE_LIMIT: &[&str] = &[
+        "string too long. expected a string with maximum length ",
+        "expected maxlength: ",
+    ];
+    let limit = |before: &&str| {
+        let (_, after) = message.split_once(before)?;
+        let digits = after.split(|c: char| !c.is_ascii_digit()).next()?;
+        digits.parse::<u64>().ok()
+    };
+    let mut limits = BEFORE_LIMIT.iter().filter_map(limit);
+    limits.any(|limit| limit >= LEAST)
 }

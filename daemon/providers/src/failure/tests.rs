@@ -284,6 +284,23 @@ fn too_long_a_request_is_recognised_by_code_and_by_words() {
         r#"{"error":{"message":"the input tokens exceed what the model takes"}}"#,
         r#"{"error":{"message":"context window full"}}"#,
         r#"{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#,
+        // Volcengine, alone and behind OpenRouter.
+        r#"{"error":{"code":"InvalidParameter","message":"Total tokens of image and text exceed max message tokens. Request id: 021750000000000","param":"messages","type":"BadRequest"}}"#,
+        r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"Total tokens of image and text exceed max message tokens.\",\"code\":\"InvalidParameter\"}}"}}}"#,
+        // SiliconFlow, Baidu, SGLang, Alibaba.
+        r#"{"code":20015,"message":"length of prompt_tokens (98316) must be less than max_seq_len (98304).","data":null}"#,
+        r#"{"error":{"code":"tokens_too_long","message":"Prompt tokens too long","type":"invalid_request_error"},"id":"as-x"}"#,
+        r#"{"object":"error","message":"Input length (140001 tokens) exceeds the maximum allowed length (131066 tokens). Use a shorter input or enable --allow-auto-truncate.","type":"BadRequestError","param":null,"code":400}"#,
+        r#"{"error":{"message":"Input length exceeds the maximum length limit","type":"invalid_request_error","param":null,"code":"invalid_parameter_error"}}"#,
+        // Text Generation Inference, watsonx, Bedrock, Google, GLM, Snowflake, TensorRT-LLM.
+        r#"{"error":"Input validation error: `inputs` must have less than 4095 tokens. Given: 5000","error_type":"validation"}"#,
+        r#"{"errors":[{"code":"invalid_input_argument","message":"Invalid input argument for Model 'ibm/granite-3': the number of input tokens 44000 cannot exceed the total tokens limit 8192 for this model"}],"status_code":400}"#,
+        r#"{"message":"Malformed input request: expected maxLength: 1000000, actual: 1200345, please reformat your input and try again."}"#,
+        r#"[{"error":{"code":400,"message":"Request payload size exceeds the limit: 20971520 bytes.","status":"INVALID_ARGUMENT"}}]"#,
+        r#"{"error":{"code":"1210","message":"API 调用参数有误，请检查文档。输入长度超过模型最大上下文长度"}}"#,
+        r#"{"message":"max tokens of 131072 exceeded. Request used 150000 tokens","error_code":"100351","request_id":"x"}"#,
+        r#"{"object":"error","message":"Prompt length (9000) + max_tokens (1) exceeds max_seq_len (8192)","type":"BadRequestError","param":null,"code":400}"#,
+        r#"{"error":{"message":"Invalid 'messages[3].content': string too long. Expected a string with maximum length 10485760, but got a string with length 12485760 instead.","type":"invalid_request_error","param":"messages[3].content","code":"string_above_max_length"}}"#,
     ] {
         assert_eq!(refused(400, body).kind, ErrorKind::ContextLength, "{body}");
         assert_eq!(refused(200, body).kind, ErrorKind::ContextLength, "{body}");
@@ -294,6 +311,34 @@ fn too_long_a_request_is_recognised_by_code_and_by_words() {
         ErrorKind::Transient,
         "a rate limit is one whatever it says"
     );
+}
+
+#[test]
+fn what_is_too_long_or_too_much_elsewhere_is_not_the_conversation() {
+    for body in [
+        // Names and ids.
+        r#"{"error":{"message":"Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 51 instead.","type":"invalid_request_error","param":"messages[2].tool_calls[0].id","code":"string_above_max_length"}}"#,
+        r#"{"error":{"message":"Invalid 'tools[5].function.name': string too long. Expected a string with maximum length 64, but got a string with length 71 instead.","type":"invalid_request_error","param":"tools[5].function.name","code":"string_above_max_length"}}"#,
+        r#"{"error":{"message":"Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64, but got a string with length 80 instead.","type":"invalid_request_error","param":"prompt_cache_key","code":"string_above_max_length"}}"#,
+        r#"{"message":"Malformed input request: #/tools/0/name: expected maxLength: 64, actual: 71, please reformat your input and try again."}"#,
+        r#"{"error":{"message":"The tool name exceeds the maximum allowed length of 64 characters"}}"#,
+        // The output.
+        r#"{"error":{"message":"max_tokens is too large: 100000. This model supports at most 16384 completion tokens, whereas you provided 100000.","type":"invalid_request_error","param":"max_tokens","code":"invalid_value"}}"#,
+    ] {
+        assert_eq!(refused(400, body).kind, ErrorKind::Permanent, "{body}");
+    }
+    // Rates, in an answer too, where no status tells them apart.
+    for body in [
+        r#"{"error":{"code":"rate_limit_exceeded","message":"Rate limit reached for gpt-5.1 in organization org-AAA on tokens per min (TPM): Limit 30000, Used 22999, Requested 12528. Please try again in 11.054s."}}"#,
+        r#"{"error":{"message":"Rate limit reached for model `x` on tokens per day (TPD): Limit 100000, Used 99500, Requested 2000. Please try again in 7m12.5s.","type":"tokens","code":"rate_limit_exceeded"}}"#,
+        r#"{"message":"Too many tokens, please wait before trying again."}"#,
+        r#"{"error":{"message":"Requests to the ChatCompletions_Create Operation have exceeded token rate limit. Please retry after 2 seconds."}}"#,
+        r#"{"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed the rate limit for your organization of 30,000 input tokens per minute."}}"#,
+    ] {
+        for status in [200, 429] {
+            assert_eq!(refused(status, body).kind, ErrorKind::Transient, "{body}");
+        }
+    }
 }
 
 #[test]
