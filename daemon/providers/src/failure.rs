@@ -409,17 +409,7 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
         }
         Some(408 | 409 | 425 | 429 | 500..=599) => ErrorKind::Transient,
         Some(_) => ErrorKind::Permanent,
-        None if says(&[
-            "invalid_request_error",
-            "not_found_error",
-            "permission_error",
-            "billing_error",
-            "model_not_found",
-            "invalid_prompt",
-        ]) =>
-        {
-            ErrorKind::Permanent
-        }
+        None if says(PERMANENT) => ErrorKind::Permanent,
         // Inside an answer, an unclear error counts as the vendor's.
         None => ErrorKind::Transient,
     }
@@ -461,6 +451,34 @@ fn blames_request(vendor: &VendorError) -> bool {
     let message = vendor.message.to_lowercase();
     WORDS.iter().any(|words| message.contains(words))
 }
+
+/// Errors inside an answer that another try repeats.
+const PERMANENT: &[&str] = &[
+    "invalid_request_error",
+    "not_found_error",
+    "permission_error",
+    "billing_error",
+    "model_not_found",
+    "invalid_prompt",
+    // OpenAI, of images in the request.
+    "invalid_image",
+    "invalid_image_format",
+    "invalid_image_mode",
+    "invalid_image_url",
+    "invalid_base64_image",
+    "image_too_large",
+    "image_too_small",
+    "image_parse_error",
+    "image_content_policy_violation",
+    "image_file_too_large",
+    "image_file_not_found",
+    "unsupported_image_media_type",
+    "empty_image_file",
+    // OpenAI, of what the request is about, and of an account without access.
+    "cyber_policy",
+    "bio_policy",
+    "usage_not_included",
+];
 
 const CREDENTIALS: &[&str] = &[
     "invalid_api_key",

@@ -382,6 +382,31 @@ fn errors_inside_an_answer_are_judged_by_code_and_type() {
             ErrorKind::Credentials,
             None,
         ),
+        (
+            r#"{"code":"invalid_image_url","message":"Failed to download image from https://x."}"#,
+            ErrorKind::Permanent,
+            None,
+        ),
+        (
+            r#"{"code":"image_content_policy_violation","message":"Your request was rejected by the safety system."}"#,
+            ErrorKind::Permanent,
+            None,
+        ),
+        (
+            r#"{"code":"cyber_policy","message":"This request has been flagged for possible cybersecurity risk."}"#,
+            ErrorKind::Permanent,
+            None,
+        ),
+        (
+            r#"{"code":"usage_not_included","message":"To use Codex with your ChatGPT plan, upgrade to Plus"}"#,
+            ErrorKind::Permanent,
+            None,
+        ),
+        (
+            r#"{"code":"server_error","message":"The server had an error."}"#,
+            ErrorKind::Transient,
+            None,
+        ),
         (r#"{"error":"oops"}"#, ErrorKind::Transient, None),
     ] {
         let error = refused(200, body);
