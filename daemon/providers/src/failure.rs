@@ -515,6 +515,8 @@ pub(crate) fn is_out_of_credit(status: Option<u16>, vendor: &VendorError) -> boo
         "billing_error",
         "exceeded_current_quota_error",
         "Arrearage",
+        // MiniMax.
+        "insufficient_balance_error",
         // GLM.
         "1113",
     ];
@@ -524,7 +526,14 @@ pub(crate) fn is_out_of_credit(status: Option<u16>, vendor: &VendorError) -> boo
         "insufficient credits",
         "insufficient_quota",
         "requires more credits",
+        // SiliconFlow, Novita, xAI.
+        "account balance is insufficient",
+        "not enough balance",
+        "doesn't have any credits yet",
     ];
+    if is_passing_quota(vendor) {
+        return false;
+    }
     if CODES.contains(&&*vendor.code) || CODES.contains(&&*vendor.kind) || status == Some(402) {
         return true;
     }
@@ -536,6 +545,12 @@ pub(crate) fn is_out_of_credit(status: Option<u16>, vendor: &VendorError) -> boo
     // A 429 in words alone may be a rate limit, which passes.
     matches!(status, None | Some(400 | 401 | 403))
         && WORDS.iter().any(|words| message.contains(words))
+}
+
+/// Whether it is a rate that is used up, although the code is that of an empty account: Alibaba, where the page that it names
+/// says which.
+fn is_passing_quota(vendor: &VendorError) -> bool {
+    vendor.message.contains("error-code#token-limit")
 }
 
 /// Whether the vendor could not read a call that the model wrote.

@@ -182,6 +182,22 @@ fn an_empty_account_is_named_wherever_it_is_told() {
         refused(403, r#"{"error":{"message":"Insufficient Balance"}}"#),
         refused(429, XAI_SPENT),
         refused(403, XAI_SPENT),
+        refused(
+            429,
+            r#"{"type":"error","error":{"type":"insufficient_balance_error","message":"insufficient balance (1008)","http_code":"429"},"request_id":"x"}"#,
+        ),
+        refused(
+            403,
+            r#"{"code":30001,"message":"Sorry, your account balance is insufficient","data":null}"#,
+        ),
+        refused(
+            403,
+            r#"{"code":403,"reason":"NOT_ENOUGH_BALANCE","message":"not enough balance","metadata":{}}"#,
+        ),
+        refused(
+            403,
+            r#"{"code":"The caller does not have permission to execute the specified operation","error":"Your newly created team doesn't have any credits yet. You can purchase credits on https://console.x.ai/team/x."}"#,
+        ),
     ] {
         assert_eq!(error.kind, ErrorKind::OutOfCredit, "{}", error.message);
         assert!(error.hint.contains("add credit"), "{}", error.hint);
@@ -189,6 +205,14 @@ fn an_empty_account_is_named_wherever_it_is_told() {
     // Gemini says so of a rate, which passes.
     let rate = r#"{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED"}}"#;
     assert_eq!(refused(429, rate).kind, ErrorKind::Transient);
+    // Alibaba, of tokens a minute.
+    for rate in [
+        r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details. For more information on this error, read the docs: https://help.aliyun.com/zh/model-studio/error-code#token-limit","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}"#,
+        r#"{"error":{"code":"insufficient_quota","message":"Allocated quota exceeded, please increase your quota limit. For details, see: https://help.aliyun.com/zh/model-studio/error-code#token-limit","type":"insufficient_quota"}}"#,
+    ] {
+        assert_eq!(refused(429, rate).kind, ErrorKind::Transient, "{rate}");
+        assert_eq!(refused(200, rate).kind, ErrorKind::Transient, "{rate}");
+    }
 }
 
 #[test]
