@@ -11,6 +11,7 @@ use contract::provider::{ErrorKind, ProviderError};
 use serde_json::Value;
 
 use crate::options::{ANSWER_MAX, ProviderOptions};
+use crate::retry_after;
 use context_length::is_context_length;
 
 mod context_length;
@@ -48,6 +49,8 @@ pub(crate) struct VendorError {
     pub message: String,
     /// The context window, as llama.cpp names it in a refusal.
     pub window: Option<u64>,
+    /// How long to wait, as Google names it in a member.
+    pub wait: Option<Duration>,
 }
 
 impl EntryInfo {
@@ -174,6 +177,8 @@ impl ErrorContext {
             Some(status)
         };
         let kind = classify(meant, vendor);
+        let is_busy = kind == ErrorKind::Transient && is_busy(meant, vendor);
+        let retry_after = retry_after.or_else(|| vendor.named_wait().filter(|_| is_busy));
         let words = vendor.words();
         let what = match meant {
             Some(status) => format!("{}: {words}", answered(status, kind)),
@@ -285,6 +290,12 @@ impl VendorError {
         found.unwrap_or("no reason given")
     }
 
+    /// How long to wait before another try, where the error itself says so. By the longer, if it says so twice: Google rounds
+    /// one of them down.
+    fn named_wait(&self) -> Option<Duration> {
+        self.wait.max(retry_after::in_words(&self.message))
+    }
+
     /// Finds the error in a response text: OpenAI's error object or a variant, or any text.
     pub(crate) fn from_text(text: &str) -> Self {
         let parsed = serde_json::from_str::<Value>(text).ok();
@@ -355,6 +366,7 @@ impl VendorError {
             kind,
             message: message.unwrap_or_default(),
             window: error.get("n_ctx").and_then(Value::as_u64),
+            wait: retry_after::in_details(error),
         };
         (found != Self::default()).then_some(found)
     }
@@ -415,15 +427,24 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
     }
 }
 
+const OVERLOADED: &[&str] = &[
+    "engine_overloaded_error",
+    "model_overloaded",
+    "overloaded",
+    "overloaded_error",
+];
+
+/// Whether a rate limit was reached, or the vendor has too much to do.
+fn is_busy(status: Option<u16>, vendor: &VendorError) -> bool {
+    const RATE_LIMITS: &[&str] = &["rate_limit_exceeded", "rate_limit_error"];
+    let mut codes = RATE_LIMITS.iter().chain(OVERLOADED);
+    matches!(status, Some(429 | 503 | 529))
+        || codes.any(|code| vendor.code == *code || vendor.kind == *code)
+}
+
 /// Whether a vendor that is too busy means this model alone: it is overloaded, or the limit is the model's, as with OpenAI and
 /// Groq.
 fn is_of_model(status: Option<u16>, vendor: &VendorError, model: &str) -> bool {
-    const OVERLOADED: &[&str] = &[
-        "engine_overloaded_error",
-        "model_overloaded",
-        "overloaded",
-        "overloaded_error",
-    ];
     let says = |name: &&str| vendor.code == *name || vendor.kind == *name;
     // A shorter name could be any word.
     let names_model = model.len() >= 4 && vendor.message.contains(model);

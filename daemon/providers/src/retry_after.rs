@@ -1,10 +1,11 @@
-//! How long a vendor asks us to wait.
+//! How long a vendor asks us to wait: by headers, by a member of its error, or in words.
 
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 use reqwest::header::HeaderMap;
+use serde_json::Value;
 
 /// Parses `Retry-After` (seconds or a date) or `retry-after-ms`. Compares a date with the
 /// response's own `Date`, so that a wrong local clock does not matter. Without one, uses `now`.
@@ -26,6 +27,61 @@ pub(crate) fn read(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let from = text("date").and_then(date);
     let wait = until.duration_since(from.or_else(|| Timestamp::try_from(now).ok())?);
     Some(Duration::try_from(wait).unwrap_or(Duration::ZERO))
+}
+
+/// The wait that Google names among the details of an error: `{"@type": "…RetryInfo", "retryDelay": "3.5s"}`.
+pub(crate) fn in_details(error: &Value) -> Option<Duration> {
+    let mut details = error.get("details")?.as_array()?.iter();
+    let delay = details.find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    leading_wait(delay)
+}
+
+/// The wait that an error names in words, in one of the forms that vendors use: `try again in 7m12.5s`, `retry after 3 seconds`.
+pub(crate) fn in_words(message: &str) -> Option<Duration> {
+    const BEFORE_WAIT: &[&str] = &[
+        "try again in ",
+        "try again after ",
+        "retry in ",
+        "retry after ",
+    ];
+    let message = message.to_lowercase();
+    let mut waits = BEFORE_WAIT.iter().filter_map(|before| {
+        let (_, after) = message.split_once(before)?;
+        leading_wait(after)
+    });
+    waits.next()
+}
+
+/// The time that a text begins with: numbers, each with its unit.
+fn leading_wait(text: &str) -> Option<Duration> {
+    let (mut seconds, mut rest) = leading_part(text)?;
+    while let Some((more, after)) = leading_part(rest) {
+        seconds += more;
+        rest = after;
+    }
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// The seconds of a number with its unit, and what follows.
+fn leading_part(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim_start();
+    let (number, rest) = split_after(text, |c| c.is_ascii_digit() || c == '.');
+    let rest = rest.strip_prefix(' ').unwrap_or(rest);
+    let (unit, rest) = split_after(rest, char::is_alphabetic);
+    let unit_seconds = match unit {
+        "ms" => 0.001,
+        "s" | "second" | "seconds" => 1.0,
+        "m" | "minute" | "minutes" => 60.0,
+        "h" | "hour" | "hours" => 3_600.0,
+        _ => return None,
+    };
+    Some((number.parse::<f64>().ok()? * unit_seconds, rest))
+}
+
+/// Splits a text after the characters of a kind that it begins with.
+fn split_after(text: &str, is_part: fn(char) -> bool) -> (&str, &str) {
+    let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
+    text.split_at(end)
 }
 
 /// The time of an HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`.

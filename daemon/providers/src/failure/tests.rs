@@ -535,3 +535,29 @@ fn a_rate_limit_says_so_and_how_long_it_lasts() {
         );
     }
 }
+
+/// A header goes before, and other errors do not speak of waits.
+#[test]
+fn the_wait_that_a_busy_vendor_names_in_its_error_is_taken() {
+    let google = r#"[{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 10\nPlease retry in 3.07s.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.Help"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"3s"}]}}]"#;
+    let openai = r#"{"error":{"code":"rate_limit_exceeded","message":"Rate limit reached for gpt-5.1 in organization org-AAA on tokens per min (TPM): Limit 30000, Used 22999, Requested 12528. Please try again in 11.054s. Visit https://platform.openai.com/account/rate-limits to learn more."}}"#;
+    for (status, body, seconds) in [
+        (429, google, Some(3.07)),
+        (429, openai, Some(11.054)),
+        (200, openai, Some(11.054)),
+        (
+            503,
+            r#"{"error":{"message":"The model is busy, retry in 20s"}}"#,
+            Some(20.0),
+        ),
+        (500, r#"{"error":{"message":"try again in 20s"}}"#, None),
+        (400, r#"{"error":{"message":"try again in 20s"}}"#, None),
+        (429, r#"{"error":{"message":"try again later"}}"#, None),
+    ] {
+        let wait = refused(status, body).retry_after;
+        assert_eq!(wait.map(|wait| wait.as_secs_f64()), seconds, "{body}");
+    }
+    let header = Some(Duration::from_secs(9));
+    let error = site().refused("big", 429, header, &VendorError::from_text(openai));
+    assert_eq!(error.retry_after, header);
+}

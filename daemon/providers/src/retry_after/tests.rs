@@ -77,3 +77,36 @@ fn days_are_counted_over_leap_years() {
         "2100 has no leap day"
     );
 }
+
+#[test]
+fn waits_in_words_are_read_in_plain_forms_only() {
+    for (words, seconds) in [
+        (
+            "Please try again in 7m12.5s. Need more tokens?",
+            Some(432.5),
+        ),
+        ("Please try again in 6ms.", Some(0.006)),
+        ("try again in 1h2m3s", Some(3_723.0)),
+        ("Please retry in 3s.", Some(3.0)),
+        ("please try again after 3 seconds", Some(3.0)),
+        ("Please retry after 1 minute.", Some(60.0)),
+        (
+            "Please retry after 2 seconds. Limit 500 a minute",
+            Some(2.0),
+        ),
+        ("try again in 3 500 tokens", None),
+        ("try again in 3", None),
+        ("try again in 1.2.3s", None),
+        ("try again in -3s", None),
+        ("try again in a few seconds", None),
+        ("try again in 3 sheets", None),
+        ("limit 30 seconds, try again later", None),
+        ("try again in 9é", None),
+        ("try again in ", None),
+    ] {
+        let wait = in_words(words).map(|wait| wait.as_secs_f64());
+        assert_eq!(wait, seconds, "{words}");
+    }
+    let endless = format!("try again in {}s", "9".repeat(400));
+    assert_eq!(in_words(&endless), None);
+}
