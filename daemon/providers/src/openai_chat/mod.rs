@@ -3,6 +3,7 @@
 //!
 //! `codec` writes requests, and `stream` collects an answer from events. Called by the registry.
 
+mod base_response;
 mod codec;
 mod image_messages;
 mod raw_thoughts;

@@ -14,6 +14,7 @@ use crate::failure::VendorError;
 use crate::gathered::Gathered;
 use crate::json;
 use crate::lenient::Object;
+use crate::openai_chat::base_response;
 use crate::openai_chat::raw_thoughts::{RawThoughts, SplitContent};
 use crate::openai_chat::vendor_members::VendorMembers;
 use crate::openai_chat::vendor_rules;
@@ -49,19 +50,16 @@ impl Collector {
         let Some(chunk) = self.gathered.event(text)? else {
             return Ok(Flow::Nothing);
         };
+        if let Some(vendor) = base_response::error_in(&chunk) {
+            return Err(self.refused(&vendor));
+        }
         let error = chunk
             .raw("error")
             .filter(|error| !matches!(error.get(), "false" | "{}" | "\"\""));
         let usage = chunk.object("usage");
         if error.is_some() || (chunk.raw("choices").is_none() && usage.is_none()) {
             return match error_in(text, error) {
-                Some(vendor) => {
-                    let error =
-                        self.gathered
-                            .site
-                            .refused(&self.gathered.model, 200, None, &vendor);
-                    Err(self.gathered.fail(error))
-                }
+                Some(vendor) => Err(self.refused(&vendor)),
                 None => Ok(Flow::Nothing),
             };
         }
@@ -73,6 +71,12 @@ impl Collector {
             Some(choice) => self.choice(&choice, whole, batch),
             None => Ok(Flow::Nothing),
         }
+    }
+
+    fn refused(&mut self, vendor: &VendorError) -> ProviderError {
+        let Gathered { site, model, .. } = &self.gathered;
+        let error = site.refused(model, 200, None, vendor);
+        self.gathered.fail(error)
     }
 
     fn choice(

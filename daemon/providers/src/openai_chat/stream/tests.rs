@@ -512,6 +512,37 @@ fn an_error_inside_the_stream_ends_it_with_the_vendors_words() {
     assert_eq!(news.done, Some(Finish::Stop), "empty errors are ignored");
 }
 
+/// MiniMax, in a stream and in place of one.
+#[test]
+fn an_error_in_a_member_of_its_own_is_one_unless_its_code_is_zero() {
+    let answer = |code: u32, words: &str| {
+        format!(
+            r#"{{"id":"04a","choices":null,"object":"chat.completion.chunk","usage":null,"base_resp":{{"status_code":{code},"status_msg":"{words}"}}}}"#
+        )
+    };
+    for (code, words, kind) in [
+        (1004, "login fail", ErrorKind::Credentials),
+        (1008, "insufficient balance", ErrorKind::OutOfCredit),
+        (1002, "rate limit", ErrorKind::Transient),
+        (1000, "unknown error", ErrorKind::Transient),
+        (2013, "invalid params", ErrorKind::Permanent),
+        (
+            2013,
+            "invalid params, context window exceeds limit",
+            ErrorKind::ContextLength,
+        ),
+    ] {
+        let answer = answer(code, words);
+        for text in [sse(&[SAYS, &answer, "[DONE]"]), answer] {
+            let error = whole(&text).error.expect("an error");
+            assert_eq!(error.kind, kind, "{text}");
+            assert!(error.message.ends_with(words), "{}", error.message);
+        }
+    }
+    let good = whole(&sse(&[SAYS, STOPS, &answer(0, ""), "[DONE]"]));
+    assert_eq!(good.done, Some(Finish::Stop));
+}
+
 #[test]
 fn garbage_breaks_an_answer_unless_it_is_over() {
     let bad = r#"{"id":"x","choices":[{"delta":{"content":"oo"#;
