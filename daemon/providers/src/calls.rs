@@ -233,6 +233,12 @@ impl Calls {
         slot.map(|slot| slot.arguments.as_str())
     }
 
+    /// The vendor's id of the newest call with this index, perhaps empty.
+    pub(crate) fn vendor_id(&self, index: u64) -> Option<&str> {
+        let slot = self.slots.iter().rfind(|slot| slot.index == Some(index));
+        slot.map(|slot| slot.vendor_id.as_str())
+    }
+
     /// Returns the calls in order.
     pub(crate) fn finish(&mut self, trust: ArgumentTrust) -> Vec<ToolCall> {
         let mut slots = std::mem::take(&mut self.slots);

@@ -171,10 +171,13 @@ impl Collector {
         let output = Object::parse(raw).unwrap_or_default();
         match &*output.text("type") {
             "function_call" => {
-                if self.gathered.calls.arguments(number).is_none() {
-                    let ids = ["call_id", "id"].map(|key| output.text(key));
+                let ids = ["call_id", "id"].map(|key| output.text(key));
+                let id = ids.iter().find(|id| !id.is_empty()).map_or("", |id| id);
+                // Some servers give all items the same number.
+                let is_other = |known: &str| !done && ![id, known].contains(&"") && known != id;
+                if self.gathered.calls.vendor_id(number).is_none_or(is_other) {
                     let piece = CallFragment {
-                        id: ids.iter().find(|id| !id.is_empty()).map_or("", |id| id),
+                        id,
                         name: &output.text("name"),
                         ..CallFragment::indexed(number, "")
                     };
@@ -185,6 +188,9 @@ impl Collector {
             }
             "message" if done => {
                 self.phase(number, &output.text("phase"));
+                if self.is_streamed(number, &output) {
+                    return Ok(());
+                }
                 for (at, part) in (0..).zip(output.objects("content")) {
                     for key in ["text", "refusal"] {
                         self.rest(number, at, PartKind::Text, &part.text(key), batch);
@@ -201,16 +207,24 @@ impl Collector {
         Ok(())
     }
 
+    /// Bytes of a message that were passed on.
+    fn streamed_text(&self, number: u64) -> usize {
+        let is_own = |said: &&StreamedPart| said.item == number && said.what == PartKind::Text;
+        let own = self.parts.iter().filter(is_own);
+        own.map(|said| said.bytes).sum()
+    }
+
+    /// Whether all text of a complete message was passed on, whatever the numbers of its parts: vLLM has not begun them at 0.
+    fn is_streamed(&self, number: u64, message: &Object<'_>) -> bool {
+        let bytes = |part: Object<'_>| part.text("text").len() + part.text("refusal").len();
+        let whole: usize = message.objects("content").map(bytes).sum();
+        whole == self.streamed_text(number)
+    }
+
     /// Keeps what a message of an answer is, in front of its text. The vendor wants it back.
     fn phase(&mut self, number: u64, phase: &str) {
-        let is_own = |said: &&StreamedPart| said.item == number && said.what == PartKind::Text;
-        let streamed: usize = self
-            .parts
-            .iter()
-            .filter(is_own)
-            .map(|said| said.bytes)
-            .sum();
-        let text_at = self.gathered.text.saturating_sub(streamed as u64);
+        let streamed = self.streamed_text(number) as u64;
+        let text_at = self.gathered.text.saturating_sub(streamed);
         let thoughts = &mut self.gathered.thoughts;
         let is_known = |thought: &Thought| thought.kind == PHASE && thought.text_at == text_at;
         if !phase.is_empty() && !thoughts.iter().any(is_known) {

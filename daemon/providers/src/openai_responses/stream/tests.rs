@@ -174,6 +174,38 @@ fn responses_with_missing_fields_are_understood() {
 }
 
 #[test]
+fn numbers_that_do_not_fit_neither_repeat_text_nor_join_calls() {
+    let came = said(&[
+        r#"{"type":"response.output_text.delta","output_index":1,"content_index":1,"delta":"ab"}"#,
+        r#"{"type":"response.output_text.done","output_index":1,"content_index":1,"text":"ab"}"#,
+        r#"{"type":"response.output_item.done","output_index":1,"item":{"type":"message","content":[{"type":"output_text","text":"ab"}]}}"#,
+        LAST,
+    ]);
+    assert_eq!(came.text, "ab");
+    let call = |event: &str, id: &str, arguments: &str| {
+        format!(
+            r#"{{"type":"response.output_item.{event}","output_index":0,"item":{{"id":"fc_{id}","type":"function_call","call_id":"{id}","name":"x","arguments":"{arguments}"}}}}"#
+        )
+    };
+    let more = r#"{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{}"}"#;
+    let came = said(&[
+        &call("added", "a", ""),
+        more,
+        &call("done", "a", "{}"),
+        &call("added", "b", ""),
+        more,
+        &call("done", "b", "{}"),
+        LAST,
+    ]);
+    let calls: Vec<_> = came
+        .calls
+        .iter()
+        .map(|call| (&*call.id.0, &*call.arguments))
+        .collect();
+    assert_eq!(calls, [("a", "{}"), ("b", "{}")]);
+}
+
+#[test]
 fn an_answer_without_streaming_yields_the_same_parts() {
     let document = r#"{"id":"r","object":"response","status":"completed","error":null,"output":[
         {"id":"rs","type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"hm"}],"encrypted_content":"AB"},
