@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use proto::CallId;
 use proto::item::{Finish, ToolCall};
+use serde_json::value::RawValue;
 
 use crate::part_batch::PartBatch;
 
@@ -166,7 +167,11 @@ impl Calls {
             && piece.name.is_empty()
             && (piece.arguments.is_empty() || !slot.depth.is_closed());
         // Without an id, a name after complete arguments starts another call.
-        let again = piece.id.is_empty() && !piece.name.is_empty() && slot.depth.is_closed();
+        // But a server that has given this one an id only repeats its name.
+        let is_repeat =
+            !slot.vendor_id.is_empty() && slot.name == piece.name && piece.arguments.is_empty();
+        let again =
+            piece.id.is_empty() && !piece.name.is_empty() && slot.depth.is_closed() && !is_repeat;
         ((!other_id || is_more) && !again).then_some(at)
     }
 
@@ -245,7 +250,10 @@ impl Calls {
         slots.sort_by_key(|slot| slot.place);
         let last = slots.len().saturating_sub(1);
         let parses = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-        let call = |(index, slot): (usize, CallSlot)| {
+        let call = |(index, mut slot): (usize, CallSlot)| {
+            if let Some(second) = second_of_two(&slot.arguments) {
+                slot.arguments = second;
+            }
             let cut = match trust {
                 ArgumentTrust::Whole => false,
                 ArgumentTrust::Parsed => !parses(&slot.arguments),
@@ -261,6 +269,15 @@ impl Calls {
         };
         slots.into_iter().enumerate().map(call).collect()
     }
+}
+
+/// The second of two JSON values, if the first is an empty object or the same: some gateways send the arguments with the
+/// start of a call, empty or not, and stream them again.
+fn second_of_two(arguments: &str) -> Option<String> {
+    let mut values = serde_json::Deserializer::from_str(arguments).into_iter::<&RawValue>();
+    let (first, second) = (values.next()?.ok()?.get(), values.next()?.ok()?.get());
+    let is_echo = first == "{}" || first == second;
+    (is_echo && second.starts_with('{') && values.next().is_none()).then(|| second.to_owned())
 }
 
 /// Tracks the nesting of a JSON text that arrives in fragments, in one pass.

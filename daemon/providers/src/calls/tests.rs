@@ -142,6 +142,42 @@ fn new_ids_of_fragments_without_a_name_do_not_tear_a_call() {
 }
 
 #[test]
+fn a_repeated_name_or_repeated_arguments_do_not_change_a_call() {
+    check(
+        &[
+            piece(0, "a", "read", "{\"p\":1}"),
+            piece(0, "", "read", ""),
+            piece(1, "b", "read", "{}"),
+            piece(1, "", "", ""),
+            piece(1, "", "", "{\"p\""),
+            piece(1, "", "", ":1}"),
+            piece(2, "c", "read", "{\"p\": 1}"),
+            piece(2, "", "", "{\"p\": 1}"),
+            piece(3, "d", "ls", "{}{}"),
+        ],
+        &[
+            ("a", "read", "{\"p\":1}"),
+            ("b", "read", "{\"p\":1}"),
+            ("c", "read", "{\"p\": 1}"),
+            ("d", "ls", "{}"),
+        ],
+    );
+    // Nobody knows which of these is meant, or what is missing.
+    for arguments in [
+        "{\"p\":1}{\"p\":2}",
+        "{}{\"p\"",
+        "{}{}{}",
+        "{}1",
+        "{\"p\":1}{}",
+    ] {
+        check(
+            &[piece(0, "a", "read", arguments)],
+            &[("a", "read", arguments)],
+        );
+    }
+}
+
+#[test]
 fn ids_are_unique_within_the_answer() {
     check(
         &[

@@ -65,12 +65,14 @@ impl Collector {
         }
         // Groq reports usage in its own member.
         self.report(usage.or_else(|| chunk.object("x_groq")?.object("usage")));
-        // We request one choice and ignore others.
-        let mut choices = chunk.objects("choices");
-        match choices.find(|choice| choice.count("index") == 0) {
-            Some(choice) => self.choice(&choice, whole, batch),
-            None => Ok(Flow::Nothing),
+        // We request one choice and ignore others. Copilot has sent the text and the calls of one as two without a number.
+        let mut flow = Flow::Nothing;
+        for choice in chunk.objects("choices") {
+            if choice.count("index") == 0 && self.choice(&choice, whole, batch)? == Flow::More {
+                flow = Flow::More;
+            }
         }
+        Ok(flow)
     }
 
     fn refused(&mut self, vendor: &VendorError) -> ProviderError {

@@ -588,6 +588,18 @@ fn an_answer_without_streaming_is_accepted() {
     );
 }
 
+/// Copilot's answers of Claude.
+#[test]
+fn text_and_calls_as_two_choices_are_one_answer() {
+    let came = whole(
+        r#"{"choices":[{"finish_reason":"tool_calls","message":{"role":"assistant","content":"I will read."}},{"finish_reason":"tool_calls","message":{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]}}]}"#,
+    );
+    assert_eq!(
+        (&*came.text, came.calls),
+        ("I will read.", vec![call("a", "read", "{}")])
+    );
+}
+
 #[test]
 fn usage_of_a_broken_answer_is_reported() {
     let said = r#"{"choices":[{"delta":{"content":"ab"}}],"usage":{"prompt_tokens":7,"completion_tokens":1}}"#;
