@@ -102,9 +102,13 @@ impl ErrorContext {
         self.error(what, hint.to_owned(), ErrorKind::Permanent, None)
     }
 
-    /// A piece of an answer that cannot be read.
-    pub(crate) fn no_event(&self) -> ProviderError {
-        self.transient("sent data that is not an event")
+    /// A piece of an answer that cannot be read. Plain words may say what is wrong.
+    pub(crate) fn no_event(&self, data: &str) -> ProviderError {
+        let what = "sent data that is not an event";
+        match data.trim_start().starts_with(char::is_alphabetic) {
+            true => self.transient(&format!("{what}: {data}")),
+            false => self.transient(what),
+        }
     }
 
     /// A document that cannot be read.

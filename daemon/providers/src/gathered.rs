@@ -77,7 +77,7 @@ impl Gathered {
     /// invalidate it.
     pub(crate) fn event<'a>(&self, data: &'a str) -> Result<Option<Object<'a>>, ProviderError> {
         match Object::parse(data) {
-            None if !self.is_finished() => Err(self.site.no_event()),
+            None if !self.is_finished() => Err(self.site.no_event(data)),
             event => Ok(event),
         }
     }

@@ -1,7 +1,8 @@
 //! Parses server-sent events: bytes in, the data of each event out.
 //!
 //! Accepts any chunking, all three kinds of line ends, comments, a byte order mark and unknown
-//! fields. Holds one event at a time, up to a cap. Does not interpret the data. Called by `read`.
+//! fields. Holds one event at a time, up to a cap. Does not interpret the data. An error that is not written as data counts as
+//! data. Called by `read`.
 //!
 //! Not `eventsource-stream` or `sse-stream`: neither limits the size of an event, and both end the
 //! stream at a byte that is not UTF-8 and drop a last event without its blank line.
@@ -119,22 +120,36 @@ impl SseParser {
             }
             return Ok(());
         }
-        let Some(rest) = line.strip_prefix(b"data") else {
+        let Some(value) = data_of(line) else {
             return Ok(());
         };
-        let value = match rest {
-            [] => rest,
-            [b':', b' ', value @ ..] | [b':', value @ ..] => value,
-            // Another field whose name starts the same way.
-            _ => return Ok(()),
-        };
-        // It fits: the field name, which was counted too, is longer than the newline.
+        // It fits: the field name, which was counted too, is longer than the newline. An error without one ends the answer.
         if self.open {
             self.data.push(b'\n');
         }
         self.open = true;
         self.data.extend_from_slice(value);
         Ok(())
+    }
+}
+
+/// The data in a line, if it has any.
+fn data_of(line: &[u8]) -> Option<&[u8]> {
+    // Old servers of llama.cpp have an own field for an error, and gateways send one as the document that it would be
+    // without a stream.
+    if let Some(error) = line.strip_prefix(b"error: ")
+        && error.starts_with(b"{")
+    {
+        return Some(error);
+    }
+    if line.starts_with(br#"{"error""#) {
+        return Some(line);
+    }
+    match line.strip_prefix(b"data")? {
+        [] => Some(&[]),
+        [b':', b' ', value @ ..] | [b':', value @ ..] => Some(value),
+        // Another field whose name starts the same way.
+        _ => None,
     }
 }
 

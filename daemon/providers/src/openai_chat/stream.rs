@@ -53,9 +53,7 @@ impl Collector {
         if let Some(vendor) = base_response::error_in(&chunk) {
             return Err(self.refused(&vendor));
         }
-        let error = chunk
-            .raw("error")
-            .filter(|error| !matches!(error.get(), "false" | "{}" | "\"\""));
+        let error = chunk.raw("error").filter(|error| is_error(error));
         let usage = chunk.object("usage");
         if error.is_some() || (chunk.raw("choices").is_none() && usage.is_none()) {
             return match error_in(text, error) {
@@ -87,6 +85,12 @@ impl Collector {
         whole: bool,
         batch: &mut PartBatch,
     ) -> Result<Flow, ProviderError> {
+        // OpenRouter reports the failure of another vendor here.
+        if let Some(error) = choice.raw("error").filter(|error| is_error(error))
+            && let Some(vendor) = error_in(error.get(), Some(error))
+        {
+            return Err(self.refused(&vendor));
+        }
         // Moonshot reports usage here.
         self.report(choice.object("usage"));
         let before = self.gathered.said;
@@ -304,6 +308,11 @@ fn finish(reason: &str) -> Option<Finish> {
         "insufficient_system_resource" | "network_error" | "error" | "abort" => None,
         _ => Some(Finish::Stop),
     }
+}
+
+/// Whether an `error` member has an error. Some servers send an empty one with each event.
+fn is_error(error: &RawValue) -> bool {
+    !matches!(error.get(), "false" | "{}" | "\"\"")
 }
 
 /// The error in an event, if it is one.

@@ -42,6 +42,16 @@ fn an_event_is_its_data_lines() {
 }
 
 #[test]
+fn an_error_that_is_not_written_as_data_is_an_event() {
+    let own_field = "data: a\n\nerror: {\"code\":500}\n\n";
+    assert_eq!(events(own_field), ["a", "{\"code\":500}"]);
+    let document = "data: a\n\n{\"error\":{\"message\":\"b\"}}\n";
+    assert_eq!(events(document), ["a", "{\"error\":{\"message\":\"b\"}}"]);
+    let others = "error: none\nerrors: {}\n{\"x\":1}\ndata: a\n\n";
+    assert_eq!(events(others), ["a"]);
+}
+
+#[test]
 fn the_last_event_counts_without_its_blank_line() {
     assert_eq!(events("data: a\n\ndata: b\n"), ["a", "b"]);
     assert_eq!(events("data: a\n\ndata: b"), ["a", "b"]);

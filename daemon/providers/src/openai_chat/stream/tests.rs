@@ -544,6 +544,34 @@ fn an_error_in_a_member_of_its_own_is_one_unless_its_code_is_zero() {
 }
 
 #[test]
+fn what_the_vendor_says_of_a_broken_answer_is_told() {
+    for (end, words) in [
+        // llama.cpp before 2025, a gateway that forgets that it streams, another, and OpenRouter.
+        (
+            "error: {\"code\":500,\"message\":\"Failed to decode\",\"type\":\"server_error\"}\n\n",
+            "answered 500: Failed to decode",
+        ),
+        (
+            "{\"error\":{\"message\":\"CUDA error\",\"type\":\"api_error\",\"code\":null}}\n",
+            "answered with an error: CUDA error",
+        ),
+        (
+            "event: error\ndata: Upstream model crashed (GPU lost)\n\n",
+            "sent data that is not an event: Upstream model crashed (GPU lost)",
+        ),
+        (
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\"},\"finish_reason\":\"error\",\"error\":{\"code\":502,\"message\":\"Upstream error: disconnected\"}}]}\n\n",
+            "answered 502: Upstream error: disconnected",
+        ),
+        ("data: {\"choi\n\n", "sent data that is not an event"),
+    ] {
+        let error = whole(&format!("{}{end}", sse(&[SAYS]))).error.expect(end);
+        assert_eq!(error.kind, ErrorKind::Transient, "{end}");
+        assert_eq!(error.message, format!("`acme` {words}"));
+    }
+}
+
+#[test]
 fn garbage_breaks_an_answer_unless_it_is_over() {
     let bad = r#"{"id":"x","choices":[{"delta":{"content":"oo"#;
     let came = whole(&sse(&[SAYS, bad, STOPS]));
