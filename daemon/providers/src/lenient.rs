@@ -93,10 +93,14 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The thinking in a list of parts, joined.
+    /// The thinking in a list of parts, joined. Databricks has it as the summary of a part.
     pub(crate) fn thinking(&self, key: &str) -> String {
         let parts = self.objects(key);
-        parts.map(|part| part.text("thinking")).collect()
+        let thinking = |part: Self| match &*part.text("type") {
+            "reasoning" => part.text("summary"),
+            _ => part.text("thinking"),
+        };
+        parts.map(thinking).collect()
     }
 
     fn string(&self, key: &str) -> Cow<'a, str> {

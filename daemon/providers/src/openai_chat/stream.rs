@@ -126,8 +126,8 @@ impl Collector {
         whole: bool,
         batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
-        // Gateways that know both names send the same text under both.
-        let names = ["reasoning_content", "reasoning"];
+        // Gateways that know several names send the same text under each.
+        let names = ["reasoning_content", "reasoning", "reasoning_text"];
         let by_name = names.map(|name| said.text(name));
         let all = names.iter().chain(&["reasoning_details"]);
         if all.into_iter().any(|name| said.names(name)) {
@@ -276,6 +276,7 @@ fn has_content(delta: &Object<'_>) -> bool {
         "refusal",
         "reasoning_content",
         "reasoning",
+        "reasoning_text",
         "reasoning_details",
         "tool_calls",
     ];

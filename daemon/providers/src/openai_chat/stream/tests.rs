@@ -759,6 +759,18 @@ fn reasoning_that_is_only_in_details_is_shown_and_kept() {
     assert_eq!(whole(&sse(&both)).reasoning, "So.");
 }
 
+#[test]
+fn reasoning_is_shown_under_whatever_name_it_comes() {
+    for delta in [
+        r#"{"content":null,"reasoning_text":"So."}"#,
+        r#"{"content":[{"type":"reasoning","summary":[{"type":"summary_text","text":"So.","signature":""}]}]}"#,
+    ] {
+        let thinks = format!(r#"{{"choices":[{{"index":0,"delta":{delta}}}]}}"#);
+        let came = whole(&sse(&[&thinks, SAYS, STOPS]));
+        assert_eq!((&*came.reasoning, &*came.text), ("So.", "ab"), "{delta}");
+    }
+}
+
 /// After public captures of Google's endpoint.
 #[test]
 fn signature_of_a_call_is_kept_with_its_call() {
