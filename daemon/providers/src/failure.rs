@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::options::{ANSWER_MAX, ProviderOptions};
 use crate::retry_after;
-use context_length::is_context_length;
+use context_length::{exceeds_rate_alone, is_context_length};
 
 mod context_length;
 
@@ -403,7 +403,9 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
     if !matches!(status, Some(401..=404 | 429)) && is_invalid_call(vendor) {
         return ErrorKind::InvalidCall;
     }
-    if !matches!(status, Some(401..=404 | 429)) && is_context_length(vendor) {
+    if !matches!(status, Some(401..=404 | 429)) && is_context_length(vendor)
+        || exceeds_rate_alone(vendor)
+    {
         return ErrorKind::ContextLength;
     }
     let is_refusal = matches!(status, None | Some(400 | 401 | 403));

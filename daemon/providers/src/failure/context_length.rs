@@ -1,6 +1,6 @@
 //! Recognises refusals of a request that is too long for the model.
 //!
-//! Called by `failure`, not for rate limits, whose words may be the same.
+//! Called by `failure`. The words of rate limits may be the same, so all but one of these are not for them.
 
 use super::VendorError;
 
@@ -94,6 +94,12 @@ pub(super) fn is_context_length(vendor: &VendorError) -> bool {
             .iter()
             .any(|(one, two)| message.contains(one) && message.contains(two))
         || exceeds_text_limit(&message)
+}
+
+/// Whether the request alone is larger than what a minute may have, so that no wait lets it pass (OpenAI, Groq).
+pub(super) fn exceeds_rate_alone(vendor: &VendorError) -> bool {
+    vendor.message.starts_with("Request too large for")
+        && vendor.message.contains("on tokens per min")
 }
 
 /// Whether a text is longer than the vendor takes of any (OpenAI, Bedrock). The limits of names and ids are far shorter.

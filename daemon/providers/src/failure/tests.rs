@@ -332,6 +332,11 @@ fn too_long_a_request_is_recognised_by_code_and_by_words() {
     let limited = r#"{"error":{"message":"rate limit: reduce the length of the messages"}}"#;
     assert_eq!(
         refused(429, limited).kind,
+    // OpenAI, where no wait helps.
+    let larger = r#"{"error":{"message":"Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 61288. The input or output tokens must be reduced in order to run successfully.","type":"tokens","param":null,"code":"rate_limit_exceeded"}}"#;
+    for status in [200, 429] {
+        assert_eq!(refused(status, larger).kind, ErrorKind::ContextLength);
+    }
         ErrorKind::Transient,
         "a rate limit is one whatever it says"
     );
