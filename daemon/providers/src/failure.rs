@@ -303,18 +303,33 @@ impl VendorError {
     /// Finds the error in a response text: OpenAI's error object or a variant, or any text.
     pub(crate) fn from_text(text: &str) -> Self {
         let parsed = serde_json::from_str::<Value>(text).ok();
-        parsed
+        let found = parsed
             .as_ref()
-            .and_then(Self::from_value)
-            .unwrap_or_else(|| Self {
-                // An HTML page is not a readable message.
-                message: if text.trim_start().starts_with('<') {
-                    "a web page".to_owned()
-                } else {
-                    text.to_owned()
-                },
-                ..Self::default()
-            })
+            .and_then(|value| Some(Self::from_value(value)?.or_titled(value)));
+        found.unwrap_or_else(|| Self {
+            // An HTML page is not a readable message.
+            message: if text.trim_start().starts_with('<') {
+                "a web page".to_owned()
+            } else {
+                text.to_owned()
+            },
+            ..Self::default()
+        })
+    }
+
+    /// Without a message, the words that other documents have in its place: a problem document's title with its errors, or a
+    /// reason. Not for events of an answer, where such members may be about anything.
+    fn or_titled(mut self, value: &Value) -> Self {
+        let text = |key: &str| value.get(key).and_then(Value::as_str);
+        if let Some(words) = text("title")
+            .or(text("reason"))
+            .filter(|_| self.message.is_empty())
+        {
+            let errors = value.get("errors");
+            let errors = errors.map_or_else(String::new, |errors| format!(" {errors}"));
+            self.message = format!("{words}{errors}");
+        }
+        self
     }
 
     /// Finds the error in a JSON value, if any.
@@ -322,11 +337,15 @@ impl VendorError {
         let value = value.get(0).unwrap_or(value);
         let error = match value.get("error") {
             Some(Value::Null | Value::Bool(false)) | None => value,
-            Some(error) => error,
+            Some(error) => error.get(0).unwrap_or(error),
         };
         if let Value::String(message) = error {
+            let message = match value.get("error_description").and_then(Value::as_str) {
+                Some(description) => format!("{message}: {description}"),
+                None => message.clone(),
+            };
             return Some(Self {
-                message: message.clone(),
+                message,
                 ..Self::default()
             });
         }
@@ -426,6 +445,8 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
             ErrorKind::Permanent
         }
         Some(408 | 409 | 425 | 429 | 500..=599) => ErrorKind::Transient,
+        // Groq, of its flexible capacity.
+        Some(498) if says(&["capacity_exceeded"]) => ErrorKind::Transient,
         Some(_) => ErrorKind::Permanent,
         None if says(PERMANENT) => ErrorKind::Permanent,
         // Inside an answer, an unclear error counts as the vendor's.
@@ -526,6 +547,9 @@ fn names_key(vendor: &VendorError) -> bool {
         "api key is invalid",
         "api key expired",
         "api key not found",
+        // Google.
+        "api key was reported as leaked",
+        "missing or invalid authorization header",
         // LiteLLM, where a key is not its own: it has no database to look up others.
         "no connected db",
     ];

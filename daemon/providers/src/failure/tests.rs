@@ -82,12 +82,15 @@ fn a_wrong_key_is_recognised_by_the_words_of_vendors_without_a_code() {
     for body in [
         r#"{"code":"invalid-argument","error":"Incorrect API key provided. You can obtain an API key from https://console.x.ai."}"#,
         r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]"#,
+        r#"[{"error":{"code":400,"message":"Missing or invalid Authorization header.","status":"INVALID_ARGUMENT"}}]"#,
         r#"{"error":{"message":"No connected db.","type":"no_db_connection","param":null,"code":"400"}}"#,
     ] {
         let error = refused(400, body);
         assert_eq!(error.kind, ErrorKind::Credentials, "{body}");
         assert!(error.hint.contains("check the key"), "{}", error.hint);
     }
+    let leaked = r#"[{"error":{"code":403,"message":"Your API key was reported as leaked. Please use another API key.","status":"PERMISSION_DENIED"}}]"#;
+    assert_eq!(refused(403, leaked).kind, ErrorKind::Credentials);
     let prompt = r#"{"error":{"message":"Unknown parameter: 'key'","code":"unknown_parameter"}}"#;
     assert_eq!(refused(400, prompt).kind, ErrorKind::Permanent);
 }
@@ -329,14 +332,14 @@ fn too_long_a_request_is_recognised_by_code_and_by_words() {
         assert_eq!(refused(400, body).kind, ErrorKind::ContextLength, "{body}");
         assert_eq!(refused(200, body).kind, ErrorKind::ContextLength, "{body}");
     }
-    let limited = r#"{"error":{"message":"rate limit: reduce the length of the messages"}}"#;
-    assert_eq!(
-        refused(429, limited).kind,
     // OpenAI, where no wait helps.
     let larger = r#"{"error":{"message":"Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 61288. The input or output tokens must be reduced in order to run successfully.","type":"tokens","param":null,"code":"rate_limit_exceeded"}}"#;
     for status in [200, 429] {
         assert_eq!(refused(status, larger).kind, ErrorKind::ContextLength);
     }
+    let limited = r#"{"error":{"message":"rate limit: reduce the length of the messages"}}"#;
+    assert_eq!(
+        refused(429, limited).kind,
         ErrorKind::Transient,
         "a rate limit is one whatever it says"
     );
@@ -456,6 +459,23 @@ fn the_error_message_is_found_in_every_shape() {
         ),
         (r#"{"msg":"f"}"#, "f"),
         (
+            r#"{"error":"invalid_token","error_description":"The access token expired"}"#,
+            "invalid_token: The access token expired",
+        ),
+        (
+            r#"{"type":"x","title":"Validation errors occurred.","status":400,"errors":{"messages":["The messages field is required."]}}"#,
+            r#"Validation errors occurred. {"messages":["The messages field is required."]}"#,
+        ),
+        (
+            r#"{"title":"Unauthorized","detail":"expired","status":401}"#,
+            "expired",
+        ),
+        (r#"{"code":400,"reason":"INVALID_MODEL"}"#, "INVALID_MODEL"),
+        (
+            r#"{"error":[{"code":2009,"message":"Model not allowed"}],"success":false}"#,
+            "Model not allowed",
+        ),
+        (
             r#"{"error":{"message":"Provider returned error","metadata":{"raw":"g"}}}"#,
             "Provider returned error: g",
         ),
@@ -510,6 +530,13 @@ fn a_long_error_text_is_truncated() {
     let error = refused(500, &"é".repeat(5000));
     assert!(error.message.chars().count() < WORDS_MAX + 50);
     assert!(error.message.ends_with('…'));
+}
+
+#[test]
+fn a_lack_of_capacity_passes_whatever_its_status() {
+    let flex = r#"{"error":{"message":"Flex tier capacity exceeded for model `x`. Please retry later.","type":"capacity_exceeded","code":"capacity_exceeded"}}"#;
+    assert_eq!(refused(498, flex).kind, ErrorKind::Transient);
+    assert_eq!(refused(498, "Invalid token").kind, ErrorKind::Permanent);
 }
 
 #[test]
