@@ -184,6 +184,11 @@ pub enum Answer {
     },
     /// A call succeeded whose result arrives as an event, or that has none.
     Done(Call),
+    /// Options were changed: the session as it is now.
+    Set {
+        params: Box<SetParams>,
+        summary: Box<SessionSummary>,
+    },
     /// A prompt that was taken out of the queue waits again, at its end.
     QueuedAgain {
         prompt: PromptId,

@@ -142,7 +142,10 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             false => Answer::NotDelivered(params.signal),
         },
         Call::ResumeWork(ref params) => done(client.call::<SessionResume>(params).await, call)?,
-        Call::Set(ref params) => done(client.call::<SessionSet>(params).await, call)?,
+        Call::Set(params) => {
+            let summary = Box::new(client.call::<SessionSet>(&params).await?);
+            Answer::Set { params, summary }
+        }
         Call::Answer(ref params) => done(client.call::<InteractionAnswer>(params).await, call)?,
         Call::Unqueue { ref params, .. } => {
             done(client.call::<SessionUnqueue>(params).await, call)?

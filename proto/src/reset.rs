@@ -8,7 +8,7 @@ use crate::{ItemId, RequestId, Seq, SessionOptions};
 /// `cache.reset`: earlier bytes of the conversation change with the next request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheReset {
-    /// Why: `rewind`, `compaction`, `compaction undone`, `switch`, `reload`, …
+    /// Why: `rewind`, `compaction`, `compaction undone`, `switch` (another model), `effort`, `reload`, …
     pub reason: String,
     /// Fixed start of requests from here on, in order, replacing all messages before this record. Absent: the listed
     /// records.
@@ -111,9 +111,13 @@ impl Wire {
     /// Whether this is the model, with the effort, that the options name.
     #[must_use]
     pub fn is_asked_by(&self, options: &SessionOptions) -> bool {
-        options.provider() == self.provider
-            && options.model_name() == self.model
-            && options.effort == self.effort
+        self.is_model_of(options) && options.effort == self.effort
+    }
+
+    /// Whether this is the model that the options name, whatever the effort.
+    #[must_use]
+    pub fn is_model_of(&self, options: &SessionOptions) -> bool {
+        options.provider() == self.provider && options.model_name() == self.model
     }
 }
 

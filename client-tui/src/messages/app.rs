@@ -57,6 +57,14 @@ super::catalog! {
     QuitSure = "Interrupt the turn and quit?", "中断回合并退出？";
     Forked = "forked: this is session {0}, from turn {1}", "已分出副本：这是会话 {0}，自第 {1} 回合起";
     Renamed = "renamed to `{0}`", "已命名为 `{0}`";
+    SetModel = "model: {0}", "模型：{0}";
+    SetPreset = "preset: {0}", "预设：{0}";
+    SetEffort = "effort: {0}", "推理强度：{0}";
+    SetEffortDefault = "effort: the model's default", "推理强度：模型默认值";
+    SetSamples = "{0} samples for each request: each is billed", "每个请求 {0} 个采样：每个都计费";
+    SetNoSamples = "no sampling", "不采样";
+    SetExtraction = "reasoning extraction: on", "推理提取：开";
+    SetNoExtraction = "reasoning extraction: off", "推理提取：关";
     NotPaused = "nothing to continue: the session is not paused", "没有可继续的：会话没有暂停";
     AlreadyPaused = "the session is already paused", "会话已经暂停";
     NoTurn = "no turn to undo", "没有可撤销的回合";

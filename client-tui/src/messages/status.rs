@@ -26,6 +26,8 @@ super::catalog! {
     OnlyReads = "read-only", "只读";
     Watching = "watching", "旁观";
     Answering = "can only answer", "仅可答复";
+    Effort = "effort {0}", "推理强度 {0}";
+    Samples = "{0} samples", "{0} 个采样";
     Context = "context {0}%", "上下文 {0}%";
     Cache = "cache {0}%", "缓存 {0}%";
     CacheEnds = "cache expires in {0}", "缓存 {0} 后过期";

@@ -222,6 +222,7 @@ impl Session {
             mode: Some(summary.mode),
             read_only: Some(summary.only_reads),
             kind: Some(summary.kind),
+            samples: Some(summary.samples),
             ..SessionOptions::default()
         };
         self.title.clone_from(&summary.title);

@@ -2,6 +2,7 @@
 
 mod failed;
 mod reports;
+mod set_options;
 
 use std::path::Path;
 
@@ -15,7 +16,7 @@ use proto::params::history::{
     CheckpointsOutput, DeleteOutput, ForkOutput, RewindOutput, RewindParams, What,
 };
 use proto::params::session::{
-    CreateOutput, InspectOutput, InspectPart, SetParams, ShellParams, Signal,
+    CreateOutput, InspectOutput, InspectPart, SessionSummary, SetParams, ShellParams, Signal,
 };
 use proto::record::RewoundResult;
 
@@ -147,7 +148,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
         Answer::Servers(output) => return mcp::shown(model, &output),
         Answer::Done(Call::RestartServer(params)) => mcp::restarted(model, &params.name),
-        Answer::Done(Call::Set(params)) => return set(model, *params),
+        Answer::Set { params, summary } => return set(model, *params, &summary),
         Answer::NotDelivered(signal) => not_delivered(model, signal),
         Answer::Interrupted { ran: false, .. } => {
             model.toast(Tone::Info, model.look.language.say(Msg::NothingRuns));
@@ -263,11 +264,15 @@ fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
     effects.into_iter().chain(command).chain(goal).collect()
 }
 
-fn set(model: &mut Model, params: SetParams) -> Vec<Effect> {
+fn set(model: &mut Model, params: SetParams, now: &SessionSummary) -> Vec<Effect> {
+    let language = model.look.language;
     if let Some(name) = &params.options.name {
         let name = client::text::line(name);
-        let words = model.look.language.fill(Msg::Renamed, &[&name]);
-        model.toast(Tone::Good, words);
+        model.toast(Tone::Good, language.fill(Msg::Renamed, &[&name]));
+    }
+    let words = set_options::outcome(language, &params, now);
+    if !words.is_empty() {
+        model.toast(Tone::Good, words.join("; "));
     }
     if params.options.budget.is_none() {
         return Vec::new();

@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use proto::params::session::{SessionSummary, SetParams};
 use proto::state::State;
 use proto::{Pid, SessionId};
 
 use super::update;
-use crate::effect::{Call, Effect};
+use crate::effect::{Answer, Call, Effect};
 use crate::event::Event;
 use crate::keymap;
 use crate::model::session::Session;
@@ -62,6 +63,16 @@ pub fn call(effects: &[Effect]) -> &Call {
     match effects {
         [Effect::Call(call)] => call,
         other => panic!("one call was expected: {other:?}"),
+    }
+}
+
+/// The answer to a change of options. `summary` changes the session as it is then.
+pub fn was_set(params: &SetParams, summary: impl FnOnce(&mut SessionSummary)) -> Answer {
+    let mut now = crate::model::list::fixtures::summary(7, "", 0);
+    summary(&mut now);
+    Answer::Set {
+        params: Box::new(params.clone()),
+        summary: Box::new(now),
     }
 }
 

@@ -679,10 +679,9 @@ fn said(command: Command) {
                 Some(2_000_000)
             );
             // The outcome is shown.
-            let done = Answer::Done(Call::Set(set.clone()));
             let asked = Event::Answered {
                 follow: 0,
-                answer: done,
+                answer: super::scene::was_set(set, |_| {}),
             };
             let effects = super::scene::take(&mut model, vec![asked]);
             assert!(

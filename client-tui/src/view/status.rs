@@ -101,6 +101,16 @@ fn figures(model: &Model, session: &Session) -> Vec<Group> {
         let name = text::line(short::model(name));
         groups.push(Group::new(5, TextRole::Dim, name));
     }
+    let effort = session.options.effort.as_deref();
+    if let Some(effort) = effort.filter(|effort| !effort.is_empty()) {
+        let words = language.fill(Msg::Effort, &[&text::line(effort)]);
+        groups.push(Group::new(7, TextRole::Dim, words));
+    }
+    // Each is billed.
+    if let Some(samples @ 2..) = session.options.samples {
+        let words = language.fill(Msg::Samples, &[&samples.to_string()]);
+        groups.push(Group::new(4, TextRole::Text, words));
+    }
     if let Some(full) = short::percent(session.context_tokens, session.context_window) {
         let ink = match full {
             0..FULL => TextRole::Dim,

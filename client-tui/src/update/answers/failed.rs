@@ -14,6 +14,8 @@ use crate::model::confirm::ConfirmedAction;
 use crate::model::{Model, Tone};
 use crate::update::{interaction, list, pager};
 
+use super::set_options;
+
 /// A call failed. `here`: the call was for the followed session, or no other is followed since.
 pub(super) fn failed(model: &mut Model, here: bool, call: Call, trouble: ErrorReport) {
     match call {
@@ -55,19 +57,20 @@ pub(super) fn failed(model: &mut Model, here: bool, call: Call, trouble: ErrorRe
             let _ = not_sent(model, &prompt, &trouble);
         }
         Call::Set(params) if here && trouble.name == Some(ErrorName::ConfirmNeeded) => {
+            let changes = set_options::requested(model.look.language, &params);
             let yes = Call::Set(Box::new(SetParams {
                 confirm: true,
                 request_id: Some(RequestId::new()),
                 ..*params
             }));
-            confirm(model, yes, &trouble);
+            confirm(model, changes, yes, &trouble);
         }
         Call::Reload(params) if here && trouble.name == Some(ErrorName::ConfirmNeeded) => {
             let yes = Call::Reload(ReloadParams {
                 confirm: true,
                 ..params
             });
-            confirm(model, yes, &trouble);
+            confirm(model, Vec::new(), yes, &trouble);
         }
         // It has started or was removed meanwhile: the list of the queue shows that.
         Call::Reorder(_) if trouble.name == Some(ErrorName::NotFound) => {}
@@ -150,9 +153,9 @@ fn commands_unknown(model: &mut Model, trouble: &ErrorReport) {
     }
 }
 
-/// The change invalidates the provider's cache: ask for confirmation.
-fn confirm(model: &mut Model, yes: Call, trouble: &ErrorReport) {
-    let words = vec![client::text::line(&trouble.what)];
+/// The change invalidates the provider's cache: ask for confirmation. `words`: what changes, a line each.
+fn confirm(model: &mut Model, mut words: Vec<String>, yes: Call, trouble: &ErrorReport) {
+    words.push(client::text::line(&trouble.what));
     interaction::keep(model);
     model.confirm(
         Title::TitleConfirm,

@@ -12,7 +12,9 @@ use crate::model::interaction::InputFocus;
 use crate::model::interaction::scene::{Scene, approval};
 use crate::model::list::ListOf;
 use crate::model::pager::PagerContent;
-use crate::update::scene::{attached, busy, call, fresh, press, take as taken, toast};
+use crate::update::scene::{
+    attached, busy, call, fresh, press, say, take as taken, toast, was_set,
+};
 
 fn answered(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
     taken(model, vec![Event::Answered { follow, answer }])
@@ -260,4 +262,70 @@ fn a_text_too_long_to_edit_comes_back_as_a_chip() {
     let short = "a line that was written in the editor\n".repeat(30);
     answered(&mut model, 0, Answer::Edited(Ok(short.clone())));
     assert_eq!(model.composer.buffer.as_str(), short);
+}
+
+/// Does what a command asks for, and returns what is said of it.
+fn outcome_of(command: &str, summary: impl FnOnce(&mut SessionSummary)) -> String {
+    let mut model = attached();
+    let effects = say(&mut model, command);
+    let Call::Set(params) = call(&effects) else {
+        panic!("{effects:?}")
+    };
+    answered(&mut model, 0, was_set(params, summary));
+    toast(&model).to_owned()
+}
+
+#[test]
+fn changed_effort_samples_and_preset_are_reported() {
+    let nothing = |_: &mut SessionSummary| {};
+    assert_eq!(
+        outcome_of("/samples 3", nothing),
+        "3 samples for each request: each is billed"
+    );
+    assert_eq!(outcome_of("/samples 1", nothing), "no sampling");
+    assert_eq!(outcome_of("/effort high", nothing), "effort: high");
+    assert_eq!(
+        outcome_of("/effort auto", nothing),
+        "effort: the model's default"
+    );
+    assert_eq!(
+        outcome_of("/extract-reasoning on", nothing),
+        "reasoning extraction: on"
+    );
+    let preset = outcome_of("/preset max", |summary| {
+        summary.model = "near/chat".to_owned();
+        summary.effort = Some("high".to_owned());
+        summary.samples = 3;
+    });
+    assert_eq!(
+        preset,
+        "model: near/chat; effort: high; 3 samples for each request: each is billed"
+    );
+    assert_eq!(outcome_of("/rename shop", nothing), "renamed to `shop`");
+}
+
+#[test]
+fn question_before_a_cache_reset_says_what_changes() {
+    for (command, line) in [
+        ("/effort high", "effort: high"),
+        ("/preset smart", "preset: smart"),
+        ("/model near/chat", "model: near/chat"),
+    ] {
+        let mut model = attached();
+        let effects = say(&mut model, command);
+        let trouble = ErrorReport {
+            what: "This resets the cache.".into(),
+            hint: String::new(),
+            name: Some(proto::ErrorName::ConfirmNeeded),
+        };
+        let failed = Answer::Failed {
+            call: call(&effects).clone(),
+            trouble,
+        };
+        answered(&mut model, 0, failed);
+        let Some(Dialog::Confirm(confirm)) = &model.dialog else {
+            panic!("{command}: it asks first")
+        };
+        assert_eq!(confirm.words, [line, "This resets the cache."]);
+    }
 }

@@ -860,3 +860,19 @@ fn a_goal_shows_its_turn_checks_cost_and_why_it_continued() {
     goal.learn(&line);
     assert!(goal.checked.is_some());
 }
+
+#[test]
+fn effort_and_samples_are_in_the_status_line_while_they_are_set() {
+    let mut model = model(State::Idle, None);
+    let options = &mut model.session.as_mut().unwrap().options;
+    options.effort = Some("high".to_owned());
+    options.samples = Some(3);
+    check(
+        &mut model,
+        200,
+        "· idle ask · some-chat · effort high · 3 samples · context 26% · cache 82% · 1.2M tokens · $0.12 · 12 tidy up · ~/code/shop",
+        "· 空闲 ask · some-chat · 推理强度 high · 3 个采样 · 上下文 26% · 缓存 82% · 1.2M 词元 · $0.12 · 12 tidy up · ~/code/shop",
+    );
+    model.session.as_mut().unwrap().options.samples = Some(1);
+    assert!(!row(&model, 200).contains("samples"));
+}

@@ -55,6 +55,8 @@ pub struct ModelTarget {
     pub is_other_vendor: bool,
     /// Another provider, model or effort.
     pub is_other: bool,
+    /// The provider and model are the same: at most the effort is another.
+    pub is_same_model: bool,
     /// The messages have to be rendered, and not the prefix alone.
     pub renders: bool,
     /// The keys that clients brought, if a key is needed now: nobody waits for a fallback's key.

@@ -61,6 +61,37 @@ async fn another_model_gets_the_text_that_was_frozen_at_the_start() {
     assert!(now.1.contains("in other words"), "{}", now.1);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cache_reset_says_whether_the_model_or_only_the_effort_changed() {
+    let world = World::new(THREE);
+    let params = world.create_params("one", Kind::Interactive);
+    let handle = world.create(params).await.unwrap();
+    handle.wait(Until::Turn).await.unwrap();
+    let session = handle.id().to_string();
+    let effort = SessionOptions {
+        effort: Some("high".to_owned()),
+        ..SessionOptions::default()
+    };
+    let model = SessionOptions {
+        model: Some("script/other".to_owned()),
+        ..SessionOptions::default()
+    };
+    for options in [effort, model] {
+        let set = SessionSet {
+            options,
+            ..SessionSet::default()
+        };
+        handle.set(set).await.unwrap();
+        world.prompt(&session, "more").await.unwrap();
+    }
+    let records = super::fixtures::records(&world.home.session_dir(handle.id()));
+    let reasons = records.into_iter().filter_map(|record| match record.body {
+        Body::CacheReset(reset) => Some(reset.reason),
+        _ => None,
+    });
+    assert_eq!(reasons.collect::<Vec<_>>(), ["effort", "switch"]);
+}
+
 const CALLS: &str = r#"{"text":"one"}
 {"tool_calls":[{"name":"mark","arguments":{}}]}
 {"text":"three"}"#;

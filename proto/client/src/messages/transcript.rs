@@ -109,6 +109,8 @@ crate::catalog! {
     CacheReset = "cache reset: {0}", "缓存重置：{0}";
     /// What the reset is for; the model; the effort.
     ResetTo = "{0} to {1}{2}", "{0} → {1}{2}";
+    ResetOtherEffort = "effort changed to {0}", "推理强度改为 {0}";
+    ResetDefaultEffort = "effort changed to the model's default", "推理强度改为模型默认值";
     ResetEffort = ", effort {0}", "，推理强度 {0}";
     CompactNothing = "nothing was done: {0}", "未作任何处理：{0}";
     CompactBefore = "it was already done", "此前已经完成";

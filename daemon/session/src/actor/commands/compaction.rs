@@ -99,6 +99,7 @@ impl Actor {
                 },
                 is_other_vendor: facts.wants_rendering(),
                 is_other: !facts.wire.is_asked_by(options),
+                is_same_model: facts.wire.is_model_of(options),
                 renders: facts.wants_rendering(),
                 keys: facts
                     .stand_in

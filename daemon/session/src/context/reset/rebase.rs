@@ -34,6 +34,7 @@ pub(super) fn rebase(work: &ResetInput) -> Result<Done, Failure> {
     let own = elements::own(swap.as_ref().map(|swap| &swap.prefix), &elements);
     let reset = CacheReset {
         reason: match wire {
+            Some(_) if wanted.is_same_model => "effort".to_owned(),
             Some(_) => "switch".to_owned(),
             None => "rewind".to_owned(),
         },

@@ -11,13 +11,20 @@ use crate::messages::Language;
 use crate::messages::transcript::Msg;
 use crate::text;
 
-/// What a cache reset was for: `rewind`, `switch to p/m`, `compaction, about 80000 to 30000 tokens, …`.
+/// What a cache reset was for: `rewind`, `switch to p/m`, `effort changed to high`, `compaction, about 80000 to 30000
+/// tokens, …`.
 #[must_use]
 pub fn reset(language: Language, reset: &CacheReset) -> String {
     let reason = language.translate(&reset.reason);
     // A reload keeps the model.
     if let Some(wire) = reset.wire.as_ref().filter(|_| reset.reason != "reload") {
         let effort = wire.effort.as_ref();
+        if reset.reason == "effort" {
+            return match effort {
+                Some(effort) => language.fill(Msg::ResetOtherEffort, &[effort]),
+                None => language.say(Msg::ResetDefaultEffort).to_owned(),
+            };
+        }
         let effort = effort.map_or_else(String::new, |effort| {
             language.fill(Msg::ResetEffort, &[effort])
         });
@@ -141,4 +148,35 @@ pub(super) fn pin(language: Language, pinned: &Pinned) -> String {
         message,
         &[&pinned.item.to_string(), &who(language, &pinned.by)],
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::reset::Wire;
+
+    use super::*;
+
+    #[test]
+    fn changed_effort_is_not_called_a_switch() {
+        let words = |reason: &str, effort: Option<&str>| {
+            let wire = Wire {
+                provider: "loc".to_owned(),
+                model: "m1".to_owned(),
+                effort: effort.map(str::to_owned),
+                ..Wire::default()
+            };
+            let reset = CacheReset {
+                reason: reason.to_owned(),
+                wire: Some(wire),
+                ..CacheReset::default()
+            };
+            super::reset(Language::English, &reset)
+        };
+        assert_eq!(words("effort", Some("high")), "effort changed to high");
+        assert_eq!(
+            words("effort", None),
+            "effort changed to the model's default"
+        );
+        assert_eq!(words("switch", None), "switch to loc/m1");
+    }
 }
