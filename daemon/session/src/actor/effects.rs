@@ -12,6 +12,7 @@ use proto::live::{Live, Partial};
 use proto::record::{Level, Notice};
 use proto::{Body, ItemId, Record, Seq};
 use turn::Effect;
+use turn::compaction::TokenRatio;
 
 use crate::actor::Actor;
 use crate::actor::inbox;
@@ -214,6 +215,22 @@ impl Actor {
             codec: Arc::clone(&self.requests.route().codec),
             cache_key: self.cache_key(),
         }
+    }
+
+    /// About how many tokens the conversation has, and whether that is an estimate. Until the first answer of a fork no
+    /// request has measured it.
+    pub(crate) fn context_tokens(&self) -> (u64, bool) {
+        let facts = self.machine.facts();
+        if facts.context_tokens > 0 {
+            return (facts.context_tokens, facts.context_estimated);
+        }
+        let parts = self.made_from(self.journal.last()).parts;
+        if parts.is_empty() {
+            return (0, false);
+        }
+        let messages: usize = parts.iter().map(|part| part.fragment.len()).sum();
+        let bytes = self.requests.route().prefix_bytes() + messages as u64;
+        (TokenRatio::new(facts.measure).tokens(bytes), true)
     }
 
     /// The key by which the provider's cache knows the conversation: forks share the beginning.

@@ -6,8 +6,14 @@ use proto::Stamp;
 use proto::params::forecast::Forecast;
 use turn::{Facts, Limits};
 
-/// The prompt of the next request now: the provider's cache serves the part that it still holds.
-pub fn standing(facts: &Facts, limits: &Limits, price: Option<&Price>, now: Stamp) -> Forecast {
+/// The prompt of the next request now, of about so many tokens: the provider's cache serves the part that it still holds.
+pub fn standing(
+    facts: &Facts,
+    tokens: u64,
+    limits: &Limits,
+    price: Option<&Price>,
+    now: Stamp,
+) -> Forecast {
     let wire = &facts.wire;
     let held = facts
         .cache
@@ -19,7 +25,7 @@ pub fn standing(facts: &Facts, limits: &Limits, price: Option<&Price>, now: Stam
         false => (held, price),
     };
     let model = facts.options.model.clone().unwrap_or_default();
-    ahead(model, facts.context_tokens, held, price, now)
+    ahead(model, tokens, held, price, now)
 }
 
 /// A prompt of so many tokens.

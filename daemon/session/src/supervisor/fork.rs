@@ -131,7 +131,8 @@ impl Supervisor {
             };
             let age = used?.0.saturating_sub(then.facts.cache.sent()?.0);
             let as_if = Stamp(now.0.saturating_sub(age));
-            Some(forecast::standing(&then.facts, &limits, price, as_if))
+            let (facts, tokens) = (&then.facts, then.facts.context_tokens);
+            Some(forecast::standing(facts, tokens, &limits, price, as_if))
         };
         blocking(reckon).await.ok()?
     }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use proto::params::history::{ForkParams, What};
+use proto::params::session::{CreateParams, InspectOutput, InspectParams, InspectPart};
 use proto::record::SessionRewound;
 use proto::state::{Kind, State};
 use proto::{Body, ErrorName, Failure, Record, SessionId, Stamp};
@@ -122,6 +123,37 @@ async fn a_fork_without_a_name_has_the_title_of_its_origin() {
     let again = world.supervisor.fork(unnamed(&fork)).await.unwrap();
     let summary = world.supervisor.summary(&again.pid.to_string()).await;
     assert_eq!(summary.unwrap().title, "mark it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_has_an_estimated_context_before_its_first_request() {
+    let world = World::new(TALK);
+    let origin = world.begin("mark it").await;
+    let made = world.supervisor.fork(request(&origin, None)).await.unwrap();
+    let fork = world.supervisor.find(&made.pid.to_string()).await.unwrap();
+    let asked = InspectParams {
+        session: made.pid.to_string(),
+        part: InspectPart::Context,
+    };
+    let context = world.supervisor.inspect(&asked).await.unwrap();
+    let InspectOutput::Context {
+        tokens, estimated, ..
+    } = context
+    else {
+        panic!("{context:?}")
+    };
+    assert!(tokens > 0 && estimated, "{tokens} {estimated}");
+    assert_eq!(fork.forecast().await.unwrap().prompt_tokens, tokens);
+    // A session without a conversation has no context.
+    let params = world.create_params("", Kind::Interactive);
+    let empty = world
+        .create(CreateParams {
+            prompt: None,
+            ..params
+        })
+        .await
+        .unwrap();
+    assert_eq!(empty.forecast().await.unwrap().prompt_tokens, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -73,7 +73,7 @@ impl Actor {
                 trigger,
                 instructed,
                 window: facts.wire.context_window,
-                context: facts.context_tokens,
+                context: self.context_tokens().0,
                 measure: TokenRatio::new(facts.measure),
                 prefix_bytes: route.prefix_bytes(),
                 pins: facts.pins.clone(),
@@ -262,6 +262,7 @@ impl Actor {
         let (facts, limits) = (self.machine.facts(), self.machine.limits());
         forecast::standing(
             facts,
+            self.context_tokens().0,
             &limits,
             self.requests.route().price.as_deref(),
             Stamp::now(),

@@ -74,9 +74,10 @@ impl Actor {
                     &self.requests.route().prefix.extra,
                 ];
                 let prefix: usize = prefix.iter().map(|part| part.len()).sum();
+                let (tokens, estimated) = self.context_tokens();
                 InspectOutput::Context {
-                    tokens: facts.context_tokens,
-                    estimated: facts.context_estimated,
+                    tokens,
+                    estimated,
                     window: facts.wire.context_window,
                     prefix_sha256: facts.wire.prefix_sha256.clone(),
                     prefix_bytes: prefix as u64,
