@@ -172,13 +172,19 @@ fn stop(model: &mut Model) -> Option<Effect> {
     let drives = model.role() == Role::Drive;
     let session = model.session.as_mut()?;
     let runs = session.busy() || session.user_command().is_some();
-    (runs && drives).then(|| {
-        session.interrupted = session.busy();
-        Effect::Call(Call::Interrupt {
-            session: session.id.to_string(),
-            queue: session.queue.waiting().to_vec(),
-        })
-    })
+    if !runs || !drives {
+        return None;
+    }
+    session.interrupted = session.busy();
+    let queue = session.queue.waiting().to_vec();
+    // They come back into the composer.
+    for queued in &queue {
+        model.transcript.expect_queue_change(queued.prompt_id);
+    }
+    Some(Effect::Call(Call::Interrupt {
+        session: session.id.to_string(),
+        queue,
+    }))
 }
 
 /// Leaves; the session stays. What was written and not sent is printed, so that it is not lost.

@@ -23,7 +23,7 @@ use proto::record::{
 };
 use proto::reset::{CacheReset, Pinned};
 use proto::state::Mode;
-use proto::{CallId, InteractionId, Pid, Seq, UntypedText};
+use proto::{CallId, InteractionId, Pid, PromptId, Seq, UntypedText};
 
 use crate::event::{Content, DecodedEvent};
 use crate::form::Asked;
@@ -419,6 +419,11 @@ impl<T: AnswerText> Transcript<T> {
     pub fn say(&mut self, tone: Tone, words: impl Into<String>) {
         let words = words.into();
         self.push(At::default(), EntryKind::Notice { tone, words });
+    }
+
+    /// The next removal or move of this queued prompt gets no entry: this client asked for it, and shows it elsewhere.
+    pub fn expect_queue_change(&mut self, prompt: PromptId) {
+        self.known.quiet.insert(prompt);
     }
 
     /// Something between two parts.

@@ -13,7 +13,7 @@ use crate::model::interaction::scene::{Scene, approval};
 use crate::model::list::ListOf;
 use crate::model::pager::PagerContent;
 use crate::update::scene::{
-    attached, busy, call, fresh, press, say, take as taken, toast, was_set,
+    attached, busy, call, fresh, press, record, say, take as taken, toast, was_set,
 };
 
 fn answered(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
@@ -47,6 +47,14 @@ fn escape_in_a_turn_returns_queued_prompts_to_the_composer() {
         2,
         "they are taken back before the turn is stopped"
     );
+    // They are in the composer: no line says of each that it was removed.
+    let removals = queue.iter().map(|queued| {
+        let prompt_id = queued.prompt_id;
+        proto::Body::PromptUnqueued(proto::record::PromptUnqueued { prompt_id })
+    });
+    let removals = (20..).zip(removals).map(|(seq, body)| record(seq, &body));
+    taken(&mut model, removals.collect());
+    assert!(model.transcript.entries.is_empty());
     let answer = Answer::Interrupted {
         session: id,
         ran: true,

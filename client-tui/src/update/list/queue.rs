@@ -42,12 +42,14 @@ pub fn edit(model: &mut Model) -> Vec<Effect> {
         .map(|session| session.queue.waiting());
     let behind = waiting.into_iter().flatten().skip(place + 1);
     let following = behind.map(|queued| queued.prompt_id).collect();
+    // It is in the composer then.
+    model.transcript.expect_queue_change(queued.prompt_id);
     vec![unqueue(session, &queued, Some(prompt), following)]
 }
 
 /// Puts a prompt that was taken out and sent again before the first that still waits of those that were behind it. If none
 /// of them does, it stays at the end.
-pub fn put_before(model: &Model, prompt_id: PromptId, following: &[PromptId]) -> Vec<Effect> {
+pub fn put_before(model: &mut Model, prompt_id: PromptId, following: &[PromptId]) -> Vec<Effect> {
     let Some(session) = &model.session else {
         return Vec::new();
     };
@@ -57,6 +59,7 @@ pub fn put_before(model: &Model, prompt_id: PromptId, following: &[PromptId]) ->
     let Some(position) = place.and_then(|place| u64::try_from(place).ok()) else {
         return Vec::new();
     };
+    model.transcript.expect_queue_change(prompt_id);
     vec![reorder(session.id, prompt_id, position)]
 }
 

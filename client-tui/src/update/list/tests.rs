@@ -6,7 +6,7 @@ use proto::params::history::{RewindOutput, RewindParams, What};
 use proto::params::session::{ListOutput, Signal};
 use proto::record::{FileState, RewoundFile, RewoundResult};
 use proto::state::State;
-use proto::{Pid, Seq, Stamp};
+use proto::{Body, Pid, Seq, Stamp};
 
 use super::*;
 use crate::effect::{Answer, ErrorReport};
@@ -14,6 +14,7 @@ use crate::keymap::{BINDINGS, key as named};
 use crate::messages::Language;
 use crate::model::list::Content;
 use crate::model::list::fixtures::{self, ALL, answer, approval, id, listed, prompt_id, summary};
+use crate::update::scene::{self, record};
 
 fn model() -> Model {
     fixtures::model(80, 24, Language::English)
@@ -577,6 +578,34 @@ fn prompts_that_wait_are_moved_dropped_steered_and_edited() {
     assert_eq!(edit, &Some(Prompt::typed("first\nwith a second line")));
     assert_eq!(model.composer.text(), "");
     assert!(model.dialog.is_none());
+}
+
+/// The lines that records about queued prompts add after these keys.
+fn lines_after(keys: &str, moved: Option<u64>) -> usize {
+    let mut model = opened(ListOf::Queue);
+    press(&mut model, keys);
+    if let Some(moved) = moved {
+        super::queue::put_before(&mut model, prompt_id(moved), &[prompt_id(2)]);
+    }
+    let removed = Body::PromptUnqueued(proto::record::PromptUnqueued {
+        prompt_id: prompt_id(1),
+    });
+    let moved = Body::PromptMoved(proto::record::PromptMoved {
+        prompt_id: prompt_id(9),
+        position: 0,
+        by: "ann".to_owned(),
+        request_id: None,
+    });
+    let records = vec![record(30, &removed), record(31, &moved)];
+    scene::take(&mut model, records);
+    model.transcript.entries.len()
+}
+
+#[test]
+fn editing_a_queued_prompt_adds_no_lines_about_its_removal_and_move() {
+    assert_eq!(lines_after("home d", None), 2);
+    assert_eq!(lines_after("home e", None), 1);
+    assert_eq!(lines_after("home e", Some(9)), 0);
 }
 
 #[test]

@@ -224,6 +224,7 @@ impl<T: AnswerText> Transcript<T> {
                     false => Status::PromptEdited { by, which, text },
                 }
             }
+            Body::PromptMoved(moved) if self.known.quiet.remove(&moved.prompt_id) => return,
             Body::PromptMoved(moved) => Status::PromptMoved {
                 which: self.known.which(moved.prompt_id),
                 by: moved.by.clone(),
@@ -232,6 +233,9 @@ impl<T: AnswerText> Transcript<T> {
             Body::PromptUnqueued(unqueued) => {
                 let which = self.known.which(unqueued.prompt_id);
                 self.known.prompts.remove(&unqueued.prompt_id);
+                if self.known.quiet.remove(&unqueued.prompt_id) {
+                    return;
+                }
                 Status::PromptDropped { which }
             }
             // Shown elsewhere, or words for the model.

@@ -30,6 +30,8 @@ pub(super) struct FoldState {
     pub(super) blocked: HashSet<CallId>,
     /// Prompts that wait.
     pub(super) prompts: HashMap<PromptId, Prompt>,
+    /// Prompts whose next removal or move gets no entry: this client asked for it, and shows it elsewhere.
+    pub(super) quiet: HashSet<PromptId>,
     /// Commands that run, and whether they are in the background.
     pub(super) children: HashMap<Pid, (String, bool)>,
     /// Commands that users run, by their numbers.
