@@ -98,7 +98,7 @@ commands! {
     Hooks "hooks" [] "[reload]" WATCH = "list hooks; `reload` reads them again", "查看钩子；reload 重新读取";
     Mcp "mcp" [] "[restart NAME]" WATCH = "list MCP servers; `restart NAME` starts one again", "查看 MCP 服务器；restart NAME 重新启动一个";
     Export "export" [] "FILE" WATCH_SESSION = "write the session to a file", "将会话写入文件";
-    Theme "theme" [] "[dark|light|16|none]" WATCH = "change the colours", "更换配色";
+    Theme "theme" [] "[NAME]" WATCH = "change the colours: auto, dark, light, 16 or none", "更换配色：auto、dark、light、16 或 none";
     Language "language" [] "[en|zh]" WATCH = "change the language", "更换语言";
     Vim "vim" [] "" WATCH = "turn vim keys on or off", "开关 vim 按键";
     Editor "editor" [] "" DRIVE = "edit the prompt in your editor", "用外部编辑器编写提示词";

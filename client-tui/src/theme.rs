@@ -58,6 +58,9 @@ pub enum TextRole {
 }
 
 impl Theme {
+    /// The name of the theme that fits the terminal.
+    pub const AUTO: &'static str = "auto";
+
     /// The names that the setting `tui.theme` takes beside `auto`.
     pub const NAMES: &'static [(&'static str, Self)] = &[
         ("dark", Self::Dark),

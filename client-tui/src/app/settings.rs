@@ -73,6 +73,7 @@ impl Settings {
         };
         ViewOptions {
             theme,
+            auto_theme: surroundings.theme,
             language: self.language.unwrap_or(surroundings.language),
             columns,
             rows,

@@ -111,6 +111,8 @@ pub enum DoublePressKey {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewOptions {
     pub theme: Theme,
+    /// The theme that fits the terminal, as far as it is known: `/theme auto`.
+    pub auto_theme: Theme,
     pub language: Language,
     pub columns: u16,
     pub rows: u16,
@@ -133,6 +135,7 @@ impl Default for ViewOptions {
     fn default() -> Self {
         Self {
             theme: Theme::Dark,
+            auto_theme: Theme::Dark,
             language: Language::English,
             columns: 80,
             rows: 24,

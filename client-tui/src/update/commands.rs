@@ -63,7 +63,9 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
         Command::Safe => !matches!(arguments, "" | "off"),
         Command::ExtractReasoning => !matches!(arguments, "on" | "off"),
         Command::Samples => !matches!(arguments.parse(), Ok(1..=8_u32)),
-        Command::Theme => !arguments.is_empty() && Theme::named(arguments).is_none(),
+        Command::Theme => {
+            !matches!(arguments, "" | Theme::AUTO) && Theme::named(arguments).is_none()
+        }
         Command::Language => !arguments.is_empty() && Language::named(arguments).is_none(),
         Command::Permissions => permissions::is_wrong(arguments),
         Command::Copy => copy::is_wrong(arguments),

@@ -717,6 +717,15 @@ fn said(command: Command) {
             assert!(say(&mut model, "/theme nosuch").is_empty());
         }
         Command::Language => {
+            assert!(toast(&model).contains("auto, dark"), "{}", toast(&model));
+            model.look.auto_theme = crate::theme::Theme::Sixteen;
+            assert_eq!(say(&mut model, "/theme auto"), [Effect::Reprint]);
+            assert_eq!(model.look.theme.name(), "16");
+            assert!(
+                toast(&model).contains("tui.theme auto"),
+                "{}",
+                toast(&model)
+            );
             assert_eq!(say(&mut model, "/language zh"), [Effect::Reprint]);
             assert!(toast(&model).contains("简体中文"));
         }

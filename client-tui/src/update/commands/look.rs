@@ -8,8 +8,10 @@ use crate::theme::Theme;
 
 pub(super) fn theme(model: &mut Model, arguments: &str) -> Vec<Effect> {
     let language = model.look.language;
-    let Some(theme) = Theme::named(arguments) else {
-        let names: Vec<&str> = Theme::NAMES.iter().map(|row| row.0).collect();
+    let auto = (arguments == Theme::AUTO).then_some(model.look.auto_theme);
+    let Some(theme) = auto.or_else(|| Theme::named(arguments)) else {
+        let names = Theme::NAMES.iter().map(|row| row.0);
+        let names: Vec<&str> = [Theme::AUTO].into_iter().chain(names).collect();
         let words = language.fill(
             Msg::ThemeWhich,
             &[model.look.theme.name(), &names.join(", ")],
@@ -18,7 +20,7 @@ pub(super) fn theme(model: &mut Model, arguments: &str) -> Vec<Effect> {
         return Vec::new();
     };
     model.look.theme = theme;
-    let words = language.fill(Msg::ThemeNow, &[theme.name()]);
+    let words = language.fill(Msg::ThemeNow, &[arguments]);
     model.toast(Tone::Info, words);
     vec![Effect::Reprint]
 }

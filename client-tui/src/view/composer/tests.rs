@@ -157,7 +157,7 @@ fn commands_are_listed_below_with_descriptions() {
         drawn(&model, 80, 12).0,
         [
             "> /the",
-            "> /theme [dark|light|16|none]  change the colours"
+            "> /theme [NAME]  change the colours: auto, dark, light, 16 or none"
         ]
     );
     open(&mut model, "/que");
