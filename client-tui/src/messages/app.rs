@@ -50,6 +50,9 @@ super::catalog! {
     ApprovalModeSure = "Change this session to `yolo`?", "将本会话改为 `yolo`？";
     ClearWhat = "This hides the whole conversation from the model. Files stay unchanged; `/redo` undoes it.", "这会对模型隐藏全部对话。文件保持不变；`/redo` 可撤销。";
     ClearSure = "Hide the conversation?", "隐藏对话？";
+    /// The goal in progress.
+    ReplaceGoalWhat = "This session works towards a goal: {0}. The new one replaces it.", "本会话正在朝目标工作：{0}。新目标会取代它。";
+    ReplaceGoalSure = "Replace the goal?", "取代该目标？";
     ForgetWhat = "This permanently deletes session {0} and its log. Files that it changed stay as they are.", "这会永久删除会话 {0} 及其全部日志。它改动过的文件保留。";
     ForgetSure = "Delete the session?", "删除该会话？";
     Forgotten = "session {0} was deleted", "会话 {0} 已删除";

@@ -259,7 +259,14 @@ fn goal(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
         GoalCommand::Start { .. } if model.session.is_none() => {
             submit::create(model, FirstInput::Goal(arguments.to_owned()))
         }
-        GoalCommand::Start { text, research } => called(start_goal(session, text, research)),
+        GoalCommand::Start { text, research } => {
+            let start = start_goal(session, text, research);
+            let goal = model.session.as_ref().and_then(|open| open.goal.as_ref());
+            match goal.map(|goal| client::text::line(&goal.text)) {
+                Some(goal) => replace_goal(model, &goal, start),
+                None => called(start),
+            }
+        }
     }
 }
 
@@ -269,6 +276,16 @@ pub(super) fn start_goal(session: String, text: String, research: Option<bool>) 
         session,
         text,
         max_turns: None,
+/// Asks before a goal takes the place of the one in progress.
+fn replace_goal(model: &mut Model, goal: &str, start: Call) -> Vec<Effect> {
+    let language = model.look.language;
+    let words = vec![
+        language.fill(Msg::ReplaceGoalWhat, &[goal]),
+        language.say(Msg::ReplaceGoalSure).to_owned(),
+    ];
+    sure(model, words, ConfirmedAction::Do(vec![Effect::Call(start)]))
+}
+
         check: Vec::new(),
         research,
         request_id: Some(RequestId::new()),

@@ -251,6 +251,7 @@ fn said(command: Command) {
             let starts = |what: &Call| matches!(what, Call::StartGoal(goal) if goal.text == "make the tests pass");
             assert!(starts(call(&effects)), "{effects:?}");
             let effects = say(&mut model, "/goal clear");
+            goal_in_progress_is_replaced_after_a_yes(&mut model);
             assert!(matches!(call(&effects), Call::StopGoal(_)), "{effects:?}");
             let effects = say(&mut model, "/goal");
             assert!(matches!(call(&effects), Call::GoalStatus(_)), "{effects:?}");
@@ -1191,4 +1192,20 @@ fn the_window_is_named_again_when_the_shell_brings_us_back() {
         effects,
         [Effect::Title("reasonix".to_owned()), Effect::Redraw]
     );
+}
+
+fn goal_in_progress_is_replaced_after_a_yes(model: &mut Model) {
+    let line = serde_json::json!({"text": "tidy up", "turn": 1, "max_turns": 0});
+    let line: proto::params::goal::GoalLine = serde_json::from_value(line).unwrap();
+    let session = model.session.as_mut().unwrap();
+    session.goal = Some(crate::model::goal::Goal::from(&line));
+    assert_eq!(say(model, "/goal another one"), []);
+    let Some(Dialog::Confirm(confirm)) = &model.dialog else {
+        panic!("it asks first")
+    };
+    assert!(confirm.words[0].contains("tidy up"), "{:?}", confirm.words);
+    let effects = press(model, &["y"]);
+    let starts = |what: &Call| matches!(what, Call::StartGoal(goal) if goal.text == "another one");
+    assert!(starts(call(&effects)), "{effects:?}");
+    model.session.as_mut().unwrap().goal = None;
 }
