@@ -251,8 +251,10 @@ fn lines(status: &StatusOutput, session: &SessionSummary) -> Vec<String> {
         if let Some(last) = goal.continued.as_ref().filter(|last| last.number > 1) {
             let why = goal_reason(language(), last.why);
             let detail = goal_detail(language(), last.why, &last.detail);
-            let words = say!(Msg::Continued, why, detail);
-            lines.push(words.trim_end().to_owned());
+            lines.push(match detail.as_str() {
+                "" => say!(Msg::Continued, why),
+                detail => say!(Msg::ContinuedWith, why, detail),
+            });
         }
         lines.extend(goal.report.as_ref().map(report_words));
         if goal.stalled > 0 {

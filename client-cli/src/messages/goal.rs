@@ -16,7 +16,8 @@ client::catalog! {
     TurnAtLimit = "{0}, stopped by its time limit: `reasonix resume {1} --add-minutes N` lets it go on", "{0}，已达到时限：`reasonix resume {1} --add-minutes N` 让它继续";
     QueuedBefore = "prompts queued before its next turn: {0}", "排在其下一回合之前的提示词：{0}";
     TurnWaits = "{0}, waiting: `reasonix inbox` shows for what", "{0}，等待中：`reasonix inbox` 显示原因";
-    Continued = "continued: {0} {1}", "继续的原因：{0} {1}";
+    Continued = "continued: {0}", "继续的原因：{0}";
+    ContinuedWith = "continued: {0}: {1}", "继续的原因：{0}：{1}";
     ReportedContinue = "last report, work is left: {0}", "最近的报告，尚未完成：{0}";
     ReportedComplete = "last report, complete: {0}", "最近的报告，已完成：{0}";
     ReportedBlocked = "last report, blocked: {0}", "最近的报告，受阻：{0}";

@@ -50,6 +50,7 @@ super::catalog! {
     ApprovalModeSure = "Change this session to `yolo`?", "将本会话改为 `yolo`？";
     ClearWhat = "This hides the whole conversation from the model. Files stay unchanged; `/redo` undoes it.", "这会对模型隐藏全部对话。文件保持不变；`/redo` 可撤销。";
     ClearSure = "Hide the conversation?", "隐藏对话？";
+    NewSession = "new session: your next prompt starts it", "新会话：下一条提示词将创建它";
     /// The goal in progress.
     ReplaceGoalWhat = "This session works towards a goal: {0}. The new one replaces it.", "本会话正在朝目标工作：{0}。新目标会取代它。";
     ReplaceGoalSure = "Replace the goal?", "取代该目标？";
@@ -128,7 +129,7 @@ super::catalog! {
     MemorySuperseded = "superseded by {0}", "已被 {0} 取代";
     MemoryExpired = "expired on {0}", "已于 {0} 过期";
     HooksTitle = "hooks", "钩子";
-    HooksNone = "no hooks configured; see docs/hooks.md", "没有配置钩子：参见 docs/hooks.md";
+    HooksNone = "no hooks configured; a `[[hooks]]` table in the config file adds one", "没有配置钩子：在配置文件中用 `[[hooks]]` 添加";
     HooksReloaded = "reloaded hooks: {0}", "已重新载入钩子：{0}";
     HookAll = "all tools", "所有工具";
     HookUntrusted = "does not run: the project is not trusted (/trust)", "不会运行：项目未受信任（/trust）";

@@ -1,7 +1,7 @@
 //! The client's transcript: answers as Markdown, without entries that are shown elsewhere on the screen.
 
 use client::transcript::{self as shared, AnswerText};
-use proto::item::Finish;
+use proto::item::{CallStatus, Display, Finish};
 use proto::outcome::OutcomeKind;
 
 use crate::render::markdown::Markdown;
@@ -40,6 +40,7 @@ impl AnswerText for Markdown {
         match kind {
             EntryKind::Interaction(_) | EntryKind::Todos(_) => false,
             EntryKind::Resolved { asked, resolved } => asked.needs_words(resolved),
+            EntryKind::Tool(tool) => !is_denial_shown(tool),
             EntryKind::Child { background, .. } => *background,
             EntryKind::Answer { text, finish, .. } => {
                 *finish != Some(Finish::Interrupted) || !text.text().is_empty()
@@ -64,12 +65,19 @@ impl AnswerText for Markdown {
             ),
             EntryKind::User { .. }
             | EntryKind::Reasoning { .. }
-            | EntryKind::Tool(_)
             | EntryKind::Rewound(_)
             | EntryKind::Notice { .. }
             | EntryKind::Divider { .. } => true,
         }
     }
+}
+
+/// Whether a call was denied by an answer that has an entry: the fold leaves no words in its outcome.
+fn is_denial_shown(tool: &ToolRun) -> bool {
+    tool.outcome.as_ref().is_some_and(|outcome| {
+        let is_empty = matches!(&outcome.display, Display::Line { text } if text.is_empty());
+        outcome.status == CallStatus::Denied && is_empty
+    })
 }
 
 #[cfg(test)]

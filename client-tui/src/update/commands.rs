@@ -105,7 +105,7 @@ pub fn run(model: &mut Model, row: &'static Row, prompt: &Prompt) -> Vec<Effect>
         .map_or(String::new(), |session| session.id.to_string());
     match row.command {
         Command::Help => pager::open(model, PagerContent::Help),
-        Command::New => daemon::fresh(model),
+        Command::New => new(model),
         Command::Resume if !arguments.is_empty() => called(Call::Find(arguments.to_owned())),
         Command::Resume => list::open(model, ListOf::Sessions { here: true }),
         Command::Sessions => list::open(model, ListOf::Sessions { here: false }),
@@ -175,6 +175,12 @@ pub(super) fn here(model: &Model) -> String {
 
 pub(super) fn called(call: Call) -> Vec<Effect> {
     vec![Effect::Call(call)]
+}
+
+fn new(model: &mut Model) -> Vec<Effect> {
+    let effects = daemon::fresh(model);
+    model.toast(Tone::Info, model.look.language.say(Msg::NewSession));
+    effects
 }
 
 fn reload(session: String) -> Vec<Effect> {
@@ -270,12 +276,6 @@ fn goal(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
     }
 }
 
-/// Starts a goal in a session.
-pub(super) fn start_goal(session: String, text: String, research: Option<bool>) -> Call {
-    Call::StartGoal(StartParams {
-        session,
-        text,
-        max_turns: None,
 /// Asks before a goal takes the place of the one in progress.
 fn replace_goal(model: &mut Model, goal: &str, start: Call) -> Vec<Effect> {
     let language = model.look.language;
@@ -286,6 +286,12 @@ fn replace_goal(model: &mut Model, goal: &str, start: Call) -> Vec<Effect> {
     sure(model, words, ConfirmedAction::Do(vec![Effect::Call(start)]))
 }
 
+/// Starts a goal in a session.
+pub(super) fn start_goal(session: String, text: String, research: Option<bool>) -> Call {
+    Call::StartGoal(StartParams {
+        session,
+        text,
+        max_turns: None,
         check: Vec::new(),
         research,
         request_id: Some(RequestId::new()),

@@ -240,6 +240,7 @@ fn said(command: Command) {
         Command::New => {
             assert_eq!(say(&mut model, "/new"), [Effect::Unfollow]);
             assert!(model.session.is_none());
+            assert_eq!(toast(&model), "new session: your next prompt starts it");
             let effects = say(&mut model, "hello");
             assert!(
                 matches!(call(&effects), Call::Create(_)),
@@ -250,8 +251,8 @@ fn said(command: Command) {
             let effects = say(&mut model, "/goal make the tests pass");
             let starts = |what: &Call| matches!(what, Call::StartGoal(goal) if goal.text == "make the tests pass");
             assert!(starts(call(&effects)), "{effects:?}");
-            let effects = say(&mut model, "/goal clear");
             goal_in_progress_is_replaced_after_a_yes(&mut model);
+            let effects = say(&mut model, "/goal clear");
             assert!(matches!(call(&effects), Call::StopGoal(_)), "{effects:?}");
             let effects = say(&mut model, "/goal");
             assert!(matches!(call(&effects), Call::GoalStatus(_)), "{effects:?}");
@@ -716,8 +717,6 @@ fn said(command: Command) {
             assert_eq!(say(&mut model, "/theme light"), [Effect::Reprint]);
             assert_eq!(model.look.theme.name(), "light");
             assert!(say(&mut model, "/theme nosuch").is_empty());
-        }
-        Command::Language => {
             assert!(toast(&model).contains("auto, dark"), "{}", toast(&model));
             model.look.auto_theme = crate::theme::Theme::Sixteen;
             assert_eq!(say(&mut model, "/theme auto"), [Effect::Reprint]);
@@ -727,6 +726,8 @@ fn said(command: Command) {
                 "{}",
                 toast(&model)
             );
+        }
+        Command::Language => {
             assert_eq!(say(&mut model, "/language zh"), [Effect::Reprint]);
             assert!(toast(&model).contains("简体中文"));
         }

@@ -66,7 +66,11 @@ pub fn of(error: &CallError) -> String {
 pub fn typed_in_session(words: &str) -> String {
     let words = words
         .replace("`reasonix rewind SESSION TURN`", "`/rewind`")
-        .replace("`reasonix rewind SESSION --list`", "`/rewind`");
+        .replace("`reasonix rewind SESSION --list`", "`/rewind`")
+        .replace("`reasonix compact SESSION WORDS`", "`/compact WORDS`")
+        // `/effort auto`; the Chinese words for an empty option first.
+        .replace("留空（`\"\"`），使用", "用 `auto` 恢复")
+        .replace("`\"\"`", "`auto`");
     // It names the session.
     let goal = words.split_once("`reasonix goal -s ");
     let goal = goal.and_then(|(before, rest)| Some((before, rest.split_once('`')?.1)));

@@ -74,6 +74,18 @@ pub(super) fn failed(model: &mut Model, here: bool, call: Call, trouble: ErrorRe
         }
         // It has started or was removed meanwhile: the list of the queue shows that.
         Call::Reorder(_) if trouble.name == Some(ErrorName::NotFound) => {}
+        // A notice of the session says what failed.
+        Call::Compact(_)
+            if here
+                && trouble.name == Some(ErrorName::ProviderFailed)
+                && !trouble.hint.is_empty() =>
+        {
+            model.trouble(&ErrorReport {
+                what: trouble.hint,
+                hint: String::new(),
+                ..trouble
+            });
+        }
         // The menu has the commands of the interface. The daemon says what else is wrong with a prompt.
         Call::Commands(_) => commands_unknown(model, &trouble),
         // The menu has the files.

@@ -337,3 +337,22 @@ fn question_before_a_cache_reset_says_what_changes() {
         assert_eq!(confirm.words, [line, "This resets the cache."]);
     }
 }
+
+#[test]
+fn a_failed_summary_adds_only_advice_to_the_notice_of_the_session() {
+    let mut model = attached();
+    let effects = say(&mut model, "/compact");
+    let failed = Answer::Failed {
+        call: call(&effects).clone(),
+        trouble: ErrorReport {
+            what: "The model did not write a summary.".into(),
+            hint: "Describe what the summary should keep (`reasonix compact SESSION WORDS`), or continue: nothing was lost.".into(),
+            name: Some(proto::ErrorName::ProviderFailed),
+        },
+    };
+    answered(&mut model, 0, failed);
+    assert_eq!(
+        toast(&model),
+        "Describe what the summary should keep (`/compact WORDS`), or continue: nothing was lost."
+    );
+}

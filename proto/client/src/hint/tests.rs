@@ -13,6 +13,14 @@ fn commands_for_a_shell_are_said_as_they_are_typed_in_a_session() {
             "Start one with `reasonix goal -s 2 \"TEXT\"`.",
             "`/goal TEXT`",
         ),
+        (
+            "Describe what the summary should keep (`reasonix compact SESSION WORDS`), or continue: nothing was lost.",
+            "`/compact WORDS`",
+        ),
+        (
+            "Use one of low, high, or `\"\"` for the model's default effort.",
+            "`auto`",
+        ),
     ];
     for (hint, typed) in hints {
         for language in [Language::English, Language::Chinese] {

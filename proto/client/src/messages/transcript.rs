@@ -240,6 +240,7 @@ crate::catalog! {
     TheBeginning = "the start", "开头";
     Turn = "turn {0}", "第 {0} 回合";
     RewoundAll = "{0} rewound to {1}: later turns are hidden", "{0} 回退到{1}：之后的回合已隐藏";
+    Cleared = "{0} hid the whole conversation; files stay unchanged", "{0} 已隐藏全部对话，文件保持不变";
     RewoundTalk = "{0} rewound to {1}: later turns are hidden; files stay unchanged", "{0} 回退到{1}：之后的回合已隐藏，文件保持不变";
     RewoundCode = "{0} rewound files to {1}; the conversation stays unchanged", "{0} 将文件回退到{1}，对话保持不变";
     UndoneTalk = "{0} undid the rewind: the conversation continues after {1} again", "{0} 撤销了回退：对话重新延续到{1}";

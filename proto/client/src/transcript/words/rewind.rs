@@ -21,6 +21,7 @@ pub fn rewound(language: Language, rewound: &SessionRewound) -> String {
     let message = match (rewound.undoes.is_some(), rewound.what) {
         (true, Back::Conversation | Back::Both) => Msg::UndoneTalk,
         (true, Back::Code) => Msg::UndoneCode,
+        (false, Back::Conversation) if rewound.to_turn == 0 => Msg::Cleared,
         (false, Back::Conversation) => Msg::RewoundTalk,
         (false, Back::Both) => Msg::RewoundAll,
         (false, Back::Code) => Msg::RewoundCode,
@@ -64,5 +65,30 @@ pub(super) fn named(language: Language, paths: &[&str]) -> String {
     match paths.len().saturating_sub(FILES) {
         0 => names,
         more => language.fill(Msg::AndMore, &[&names, &more.to_string()]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cleared_conversation_is_not_called_a_rewind() {
+        let words = |to_turn: u64, what: &str| {
+            let record = serde_json::json!({"to_turn": to_turn, "what": what, "by": "ann"});
+            rewound(Language::English, &serde_json::from_value(record).unwrap())
+        };
+        assert_eq!(
+            words(0, "conversation"),
+            "ann hid the whole conversation; files stay unchanged"
+        );
+        assert_eq!(
+            words(1, "conversation"),
+            "ann rewound to turn 1: later turns are hidden; files stay unchanged"
+        );
+        assert_eq!(
+            words(0, "both"),
+            "ann rewound to the start: later turns are hidden"
+        );
     }
 }
