@@ -66,14 +66,38 @@ pub fn draw(
         )),
         false => {
             let most = left.saturating_sub(1);
-            let mut live = transcript::live(&model.transcript, printed, &model.look, cache, most);
-            let fits = live_room(&live, &lower.rows, (width, rows), above).min(live.len());
-            live.drain(..live.len() - fits);
-            Panel::of(live)
+            let live = transcript::live(&model.transcript, printed, &model.look, cache, most);
+            let running = transcript::running_rows(&model.transcript, &model.look, cache);
+            let room = |live: &[Line<'static>]| live_room(live, &lower.rows, (width, rows), above);
+            Panel::of(last_rows(live, running, room))
         }
     };
     all.below(lower);
     all
+}
+
+/// The last live rows that there is room for. Of a running call at the end, which has so many of them, the first row is
+/// kept before those: it names the call.
+fn last_rows(
+    mut live: Vec<Line<'static>>,
+    running: usize,
+    room: impl Fn(&[Line<'static>]) -> usize,
+) -> Vec<Line<'static>> {
+    let cut = live.len().saturating_sub(room(&live));
+    let start = live.len().checked_sub(running);
+    let is_name = |row: &Line<'static>| wrap::cells(row) > 0;
+    let name = start.and_then(|start| Some(start + live.get(start..)?.iter().position(is_name)?));
+    let name = name.filter(|name| *name < cut);
+    let name = name.and_then(|name| live.get(name).cloned());
+    live.drain(..cut);
+    if let (Some(name), Some(first)) = (name, live.first_mut()) {
+        *first = name;
+        // It may be longer than the row whose place it takes.
+        while live.len() > LIVE_MIN && room(&live) < live.len() {
+            live.remove(1);
+        }
+    }
+    live
 }
 
 /// Rows of what grows that are shown, where the screen has them.
@@ -154,3 +178,6 @@ pub(crate) fn dialog_panel(
         Dialog::Confirm(dialog) => confirm::panel(dialog, model, width),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ mod words;
 use ratatui::text::Line;
 
 use crate::model::ViewOptions;
-use crate::model::transcript::{Entry, Transcript};
+use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::Cache;
 use ink::{EntryRenderer, parts};
 use printed::since;
@@ -41,6 +41,18 @@ pub fn live(
         back.entry(&mut ink, index, entry, from..parts(entry));
     }
     back.rows()
+}
+
+/// Rows of the newest entry if it is a call that runs, else 0.
+pub fn running_rows(transcript: &Transcript, look: &ViewOptions, cache: &mut Cache) -> usize {
+    let newest = transcript.entries.iter().enumerate().next_back();
+    let is_running =
+        |entry: &Entry| matches!(&entry.kind, EntryKind::Tool(tool) if tool.outcome.is_none());
+    newest
+        .filter(|(_, entry)| is_running(entry))
+        .map_or(0, |(index, entry)| {
+            EntryRenderer::new(transcript, look, cache).count_all(index, entry)
+        })
 }
 
 /// A page of the whole transcript in full screen: exactly `rows` rows, the last of them `scroll` rows above the end.
