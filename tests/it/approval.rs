@@ -557,7 +557,7 @@ async fn three_hundred_questions_of_one_answer_take_one_no() {
     let denied = house
         .reasonix(&["inbox", "deny", id, "--rest", "not now"])
         .expect_code(0);
-    let shown = "calls of the same answer without a result yet: 299 more";
+    let shown = "further calls of the same answer that may need approval: 299";
     assert!(denied.err.contains(shown), "{denied:?}");
     let mut follow = from_the_start(&client, pid).await;
     to_rest(&mut follow).await;

@@ -73,7 +73,7 @@ client::catalog! {
     UseRewind = "/rewind N, /rewind N chat, or /rewind N files", "/rewind N、/rewind N chat 或 /rewind N files";
     NoQuestion = "no question is open", "没有待回答的问题";
     /// 0: how many.
-    OthersWait = "calls of the same answer without a result yet: {0} more", "同一回答中还有 {0} 个调用没有结果";
+    OthersWait = "further calls of the same answer that may need approval: {0}", "同一回答中还有 {0} 个调用可能需要批准";
     AnotherWaits = "another question is waiting; answer this one first", "还有问题在等待，请先回答当前问题";
     /// Below a call that waits.
     RestToo = "`r` denies it and all others of that answer that need approval", "`r` 拒绝此项以及该回答中其余需要批准的调用";
@@ -122,7 +122,7 @@ client::catalog! {
     NoCallWaits = "no call is waiting for approval", "没有等待批准的调用";
     KeyEdit = " · e COMMAND run this instead", " · e COMMAND 改为运行此命令";
     /// 0: how many others.
-    KeyRest = " · r no, also to the others that need approval ({0} more)", " · r 拒绝此项及其余 {0} 个中需要批准的";
+    KeyRest = " · r no, also to the others that need approval (up to {0} more)", " · r 拒绝此项及其余最多 {0} 个中需要批准的";
     NoCommandToChange = "this has no command that can be changed: y or n", "这里没有可更改的命令：请用 y 或 n";
     CommandAfterE = "type the command after `e`: `e COMMAND`", "请在 `e` 后输入命令：`e COMMAND`";
     PromptDecision = "? y {0}{1} · n [words to the model] {2}: ", "? y {0}{1} · n [给模型的话] {2}：";

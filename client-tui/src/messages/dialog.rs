@@ -26,8 +26,8 @@ super::catalog! {
     KeyAlways = "always allow: {0}", "始终允许：{0}";
     KeyAlwaysShort = "always", "始终";
     /// 0: how many others.
-    KeyRest = "no, also to the others that need approval ({0} more)", "拒绝此项，以及其余 {0} 个调用中需要批准的";
-    KeyRestShort = "no to the rest ({0} more)", "其余 {0} 个也拒绝";
+    KeyRest = "no, also to the others that need approval (up to {0} more)", "拒绝此项，以及其余最多 {0} 个调用中需要批准的";
+    KeyRestShort = "no to the rest (up to {0} more)", "其余最多 {0} 个也拒绝";
     KeyEdit = "edit the command first", "先修改命令";
     KeyEditShort = "edit", "修改";
     KeyScope = "choose the scope", "选择范围";

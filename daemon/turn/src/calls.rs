@@ -310,8 +310,6 @@ impl Step<'_> {
 
     fn ask_approval(&mut self, call: &ToolCall, decided: &Decided) {
         let mut approval = decided.approval.clone();
-        let turn = self.facts.open.as_ref();
-        approval.following = turn.map_or(0, |turn| turn.others_without_result(&call.id));
         let again = decided.again_hash.as_ref();
         let again = again.filter(|_| self.approved_once(call, decided));
         let hash = again.unwrap_or(&decided.shown_hash).clone();

@@ -106,7 +106,7 @@ pub struct Approval {
     /// on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adds_dir: Option<String>,
-    /// How many further calls of the same answer have no result yet: `deny_rest` answers for them too.
+    /// How many further calls of the same answer may need an approval: `deny_rest` answers for them too.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub following: u32,
 }

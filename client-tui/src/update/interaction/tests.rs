@@ -245,7 +245,7 @@ fn one_no_for_all_calls_of_an_answer_is_offered_where_there_are_others() {
     assert!(
         scene
             .text(80, 24)
-            .contains("r no, also to the others that need approval (299 more)")
+            .contains("r no, also to the others that need approval (up to 299 more)")
     );
     assert!(scene.text(40, 10).contains("299 more"));
     let mut alone = with(0);

@@ -7,7 +7,7 @@ use std::time::Instant;
 use futures::FutureExt as _;
 use proto::record::{CallReviewed, ReviewVerdict};
 use proto::{Body, CallId};
-use turn::facts::CallStage;
+use turn::facts::{CallStage, OpenCall};
 use turn::review::{self, ReviewedCall};
 use turn::{Input, Judgement};
 
@@ -31,10 +31,33 @@ impl Actor {
     /// A call was judged. If the user would be asked, a reviewer looks at it first, if the settings want one.
     pub(crate) fn judged(&mut self, call: CallId, mut judgement: Box<Judgement>) {
         self.attend(&mut judgement);
+        self.count_following(&call, &mut judgement);
         match self.call_to_review(&call, &judgement) {
             Some(shown) => self.begin_review(call, judgement, shown),
             None => self.step(Input::Judged { call, judgement }),
         }
+    }
+
+    /// Counts the other calls of the answer that may be asked about too. A reading call counts once it is asked about.
+    fn count_following(&self, id: &CallId, judgement: &mut Judgement) {
+        let Judgement::Decided(decided) = judgement else {
+            return;
+        };
+        let tools = &self.calls.call_environment().tools;
+        let changes = |open: &OpenCall| {
+            let tool = tools.get(&open.call.name);
+            tool.is_some_and(|tool| !tool.spec().read_only)
+        };
+        let open = self.machine.facts().open.iter();
+        let others = open.flat_map(|turn| &turn.calls).filter(|open| {
+            let may_ask = match &open.stage {
+                CallStage::Closed => false,
+                CallStage::Waiting(_) => true,
+                _ => changes(open),
+            };
+            may_ask && open.call.id != *id
+        });
+        decided.approval.following = u32::try_from(others.count()).unwrap_or(u32::MAX);
     }
 
     /// What a reviewer is shown of this call. `None`: nobody is asked about it, or the user has answered.

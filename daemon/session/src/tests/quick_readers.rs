@@ -8,8 +8,10 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Body;
 use proto::item::{CallStatus, Display};
+use proto::params::interaction::{Interaction, InteractionRequest};
 use proto::params::session::Until;
-use proto::state::Kind;
+use proto::record::Rules;
+use proto::state::{ApprovalMode, Kind, OnAsk};
 use serde_json::{Map, Value, json};
 
 use super::world::World;
@@ -168,4 +170,39 @@ async fn changes_by_others_come_with_the_first_reader() {
     assert!(results[0].starts_with("old a"), "{results:?}");
     let told = results.iter().filter(|text| text.contains("`b` changed"));
     assert_eq!(told.count(), 1, "{results:?}");
+}
+
+/// What the first question about a call of this answer says of the others.
+async fn following_of(calls: &[Value]) -> u32 {
+    let answer = json!({"tool_calls": calls});
+    let world = World::new(&format!("{answer}\n{{\"text\":\"done\"}}"));
+    std::fs::write(world.project.join("a"), "a").unwrap();
+    let tools = [FileTool::reader("look", false), FileTool::writer()];
+    world.outside.tools.lock().unwrap().extend(tools);
+    let mut params = world.create_params("look", Kind::Interactive);
+    params.options.on_ask = Some(OnAsk::Wait);
+    params.options.approval_mode = Some(ApprovalMode::Ask);
+    params.options.rules = Some(Rules {
+        ask: vec!["poke".to_owned()],
+        ..Rules::default()
+    });
+    let handle = world.create(params).await.unwrap();
+    handle.wait(Until::Attention).await.unwrap();
+    let records = super::fixtures::records(&world.home.session_dir(handle.id()));
+    let mut asked = records.into_iter().filter_map(|record| match record.body {
+        Body::InteractionOpened(Interaction {
+            request: InteractionRequest::Approval(approval),
+            ..
+        }) => Some(approval.following),
+        _ => None,
+    });
+    asked.next().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_counts_only_calls_that_may_be_asked_about_too() {
+    let poke = call("poke", &json!({"path": "a", "text": "new"}));
+    let look = call("look", &json!({"path": "a"}));
+    assert_eq!(following_of(&[poke.clone(), look.clone()]).await, 0);
+    assert_eq!(following_of(&[poke.clone(), look, poke]).await, 1);
 }

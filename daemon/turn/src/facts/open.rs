@@ -280,16 +280,6 @@ impl OpenTurn {
         }
     }
 
-    /// How many calls of the newest answer other than this one have no result yet.
-    #[must_use]
-    pub fn others_without_result(&self, call: &CallId) -> u32 {
-        let others = self
-            .calls
-            .iter()
-            .filter(|open| open.stage != CallStage::Closed && open.call.id != *call);
-        u32::try_from(others.count()).unwrap_or(u32::MAX)
-    }
-
     /// How many times in a row a call gives the same result, if this is its result. 0: it does not count.
     #[must_use]
     pub fn repetitions_with(&self, message: &ToolMessage) -> usize {
