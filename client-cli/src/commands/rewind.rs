@@ -1,6 +1,7 @@
 //! `reasonix rewind`: back to the end of a turn, and forth again.
 
 use client::Client;
+use client::transcript::words::beginning;
 use proto::RequestId;
 use proto::methods::{SessionCheckpoints, SessionRewind};
 use proto::params::history::{CheckpointsOutput, RewindOutput, RewindParams, TurnCheckpoint, What};
@@ -10,7 +11,7 @@ use proto::record::{RewoundFile, RewoundResult};
 use super::Listing;
 use crate::exit::Error;
 use crate::messages::back::Msg;
-use crate::messages::{Head, Thing, translated};
+use crate::messages::{Head, Thing, language, translated};
 use crate::{output, reach, text};
 
 /// Go back to the end of a turn: hide messages, restore files.
@@ -130,7 +131,7 @@ fn row(turn: &TurnCheckpoint) -> [String; 4] {
     }
     [
         turn.turn.to_string(),
-        output::half_line(&turn.prompt),
+        output::half_line(&beginning(language(), turn)),
         output::ago(turn.at),
         files.join(" "),
     ]

@@ -867,6 +867,7 @@ fn an_answer_about_a_session_that_was_left_changes_nothing_of_the_next() {
                 turn: 1,
                 at: proto::Stamp(0),
                 prompt: String::new(),
+                cause: None,
                 files: Vec::new(),
                 notes: Vec::new(),
             }],
@@ -1137,6 +1138,7 @@ fn an_undo_is_written_only_where_it_changes_a_file() {
             turn,
             at: proto::Stamp(0),
             prompt: String::new(),
+            cause: None,
             files: Vec::new(),
             notes: Vec::new(),
         };

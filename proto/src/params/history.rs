@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::hook::HookEvent;
 use crate::params::forecast::Forecast;
-use crate::record::RewoundFile;
+use crate::record::{ContinueReason, RewoundFile};
 use crate::state::Kind;
 use crate::words::words;
 use crate::{Pid, RequestId, Seq, SessionId, Stamp};
@@ -105,13 +105,37 @@ pub struct CheckpointsOutput {
 pub struct TurnCheckpoint {
     pub turn: u64,
     pub at: Stamp,
-    /// The first line of its prompt.
+    /// The first line of its prompt; empty: no prompt started it.
     pub prompt: String,
+    /// What started it, if no prompt did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<TurnCause>,
     /// Known files that it changed.
     pub files: Vec<String>,
     /// Parts that no checkpoint has, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// What started a turn, if no prompt of a user did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum TurnCause {
+    /// The goal continued.
+    Goal {
+        /// Number of the turn within the goal.
+        number: u64,
+        why: ContinueReason,
+        /// What that is about; may be empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        detail: String,
+    },
+    /// A message of a session of the same tree, such as the result of a sub-agent.
+    Message {
+        from: Pid,
+        /// Its first line.
+        text: String,
+    },
 }
 
 words! {

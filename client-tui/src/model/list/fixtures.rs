@@ -328,6 +328,7 @@ pub fn checkpoints(undo: bool) -> CheckpointsOutput {
         at: Stamp(NOW.0 - 600_500),
         prompt: prompt.to_owned(),
         files: files.iter().map(|file| (*file).to_owned()).collect(),
+        cause: None,
         notes: Vec::new(),
     };
     CheckpointsOutput {

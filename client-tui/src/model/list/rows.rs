@@ -1,6 +1,7 @@
 //! The rows of a list as text: the filter searches the text that is shown.
 
 use client::form::{Form, kinds};
+use client::transcript::words::beginning;
 use client::tree::{branch, ordered};
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -224,7 +225,10 @@ fn turn(turn: &TurnCheckpoint, dialog: &ListDialog, model: &Model) -> Row {
         ),
         cells: vec![
             cell(turn.turn.to_string(), TextRole::Dim),
-            cell(client::text::line(&turn.prompt), TextRole::Text),
+            cell(
+                client::text::line(&beginning(language, turn)),
+                TextRole::Text,
+            ),
             cell(files, TextRole::Dim),
             cell(words::aged(language, dialog.at, turn.at), TextRole::Dim),
         ],

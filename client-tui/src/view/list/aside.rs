@@ -1,6 +1,7 @@
 //! Details of the marked row: a session's last messages, the effect of a rewind, a whole prompt.
 
 use client::form::{self, Form, Shape};
+use client::transcript::words::beginning;
 use proto::params::history::RewindOutput;
 use proto::params::interaction::Question;
 use proto::params::process::ChildProcess;
@@ -255,7 +256,8 @@ fn turn(words: &mut DetailLines<'_>, dialog: &ListDialog, turn: u64) {
     let Some(turn) = turns.turns.iter().find(|known| known.turn == turn) else {
         return;
     };
-    words.text(&client::text::line(&turn.prompt), TextRole::Text, false);
+    let beginning = beginning(words.model.look.language, turn);
+    words.text(&client::text::line(&beginning), TextRole::Text, false);
     for note in &turn.notes {
         words.row(
             &format!("! {}", client::text::line(note)),

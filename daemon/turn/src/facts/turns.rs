@@ -112,6 +112,9 @@ impl Facts {
                 self.first_line = first_line(&message.text);
             }
         }
+        if let Some(from) = message.from {
+            self.mark_message(from, &message.text);
+        }
         if message.voice != Voice::Daemon {
             self.last_line = first_line(&message.text);
         }

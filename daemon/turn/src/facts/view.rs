@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 
 use proto::outcome::OutcomeKind;
-use proto::params::history::What;
-use proto::record::{SessionRewound, Todo};
+use proto::params::history::{TurnCause, What};
+use proto::record::{ContinueReason, SessionRewound, Todo};
 use proto::reset::Piece;
-use proto::{Record, Seq, Stamp};
+use proto::{Pid, Record, Seq, Stamp};
 
 use crate::compaction::EditedFile;
 
@@ -104,6 +104,8 @@ pub struct TurnMark {
     pub at: Stamp,
     /// The first line of its prompt.
     pub prompt: String,
+    /// What started it, if no prompt did.
+    pub cause: Option<TurnCause>,
     /// The state of the conversation before it.
     pub before: ConversationCounts,
 }
@@ -287,8 +289,33 @@ impl Facts {
             seq: record.seq,
             at: record.at,
             prompt: String::new(),
+            cause: self.goal_cause(),
             before: self.counts(),
         });
+    }
+
+    /// That the goal continued with the open turn, if it did.
+    fn goal_cause(&self) -> Option<TurnCause> {
+        let prompt = self.open.as_ref()?.prompt_id?;
+        let continued = self.goal.as_ref()?.continued.as_ref()?;
+        // The first turn has the goal's text as its prompt.
+        let is_cause = continued.prompt_id == prompt && continued.why != ContinueReason::Started;
+        is_cause.then(|| TurnCause::Goal {
+            number: continued.number,
+            why: continued.why,
+            detail: contract::first_line(&continued.detail),
+        })
+    }
+
+    /// Stores that a message of another session started the open turn, unless something else did.
+    pub(super) fn mark_message(&mut self, from: Pid, text: &str) {
+        if let Some(mark) = self.marks.last_mut()
+            && mark.prompt.is_empty()
+            && mark.cause.is_none()
+        {
+            let text = contract::first_line(text);
+            mark.cause = Some(TurnCause::Message { from, text });
+        }
     }
 
     /// Stores the first line of the open turn's prompt.

@@ -31,7 +31,7 @@ pub use cache::{compacted, forecast, reloaded, reset};
 pub use calls::{call_status, child, denied, exit, result};
 pub(crate) use goal::goal_continued;
 pub use goal::{goal_detail, goal_ended, goal_error, goal_limits, goal_reason};
-pub use rewind::{files, rewound};
+pub use rewind::{beginning, files, rewound};
 
 /// Instruction files that are named; the others are counted.
 const INSTRUCTION_FILES: usize = 3;

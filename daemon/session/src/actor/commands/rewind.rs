@@ -294,6 +294,7 @@ impl SessionHandle {
                 turn: mark.turn,
                 at: mark.at,
                 prompt: mark.prompt,
+                cause: mark.cause,
             });
             Ok::<_, Failure>(listed.collect())
         });

@@ -3,8 +3,10 @@ use proto::item::{
     AssistantMessage, CallStatus, Finish, ToolCall, ToolMessage, UserMessage, Voice,
 };
 use proto::outcome::{OutcomeKind, TurnEnded};
-use proto::params::history::What;
-use proto::record::{SessionRewound, Todo, TodoStatus, TodoUpdated, TurnStarted, Usage};
+use proto::params::history::{TurnCause, What};
+use proto::record::{
+    ContinueReason, SessionRewound, Todo, TodoStatus, TodoUpdated, TurnStarted, Usage,
+};
 use proto::{Body, CallId, ItemId, PromptId, Record, Seq, Stamp};
 
 use super::normalize_runs;
@@ -394,4 +396,42 @@ fn request(number: u64) -> proto::RequestId {
     format!("00000000-0000-0000-0000-{number:012x}")
         .parse()
         .expect("it is a UUID")
+}
+
+#[test]
+fn a_turn_that_no_prompt_started_has_a_cause() {
+    let log = crate::tests::script::log_of(
+        "
+        > goal make it work
+        > model says I have begun.
+        > model calls read a
+        > policy a reports continue half of it
+        > ends a ok
+        > model says More.
+        > ungoal
+        > model says Stopped.
+        > agent All is found.
+        > model says Good.
+    ",
+    );
+    let facts = Facts::fold(&log);
+    let causes: Vec<_> = facts
+        .marks
+        .iter()
+        .map(|mark| (mark.prompt.as_str(), mark.cause.clone()))
+        .collect();
+    let goal = |number, why, detail: &str| {
+        let detail = detail.to_owned();
+        Some(TurnCause::Goal {
+            number,
+            why,
+            detail,
+        })
+    };
+    assert_eq!(causes[0], ("make it work", None));
+    assert_eq!(causes[1], ("", goal(2, ContinueReason::NoReport, "")));
+    assert!(
+        matches!(causes.last(), Some(("", Some(TurnCause::Message { text, .. }))) if text == "All is found."),
+        "{causes:?}"
+    );
 }

@@ -25,9 +25,20 @@ pub(super) fn goal_started(
 
 /// That a goal continues, and why.
 pub(crate) fn goal_continued(language: Language, continued: &GoalContinued) -> String {
-    let why = goal_reason(language, continued.why);
-    let number = continued.number.to_string();
-    match goal_detail(language, continued.why, &continued.detail) {
+    goal_turn(language, continued.number, continued.why, &continued.detail)
+}
+
+/// A turn of a goal, and why it started.
+pub(super) fn goal_turn(
+    language: Language,
+    number: u64,
+    why: ContinueReason,
+    detail: &str,
+) -> String {
+    let detail = goal_detail(language, why, detail);
+    let why = goal_reason(language, why);
+    let number = number.to_string();
+    match detail {
         detail if detail.is_empty() => language.fill(Msg::GoalContinues, &[&number, why]),
         detail => language.fill(Msg::GoalContinuesWith, &[&number, why, &detail]),
     }

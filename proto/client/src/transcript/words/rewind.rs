@@ -1,9 +1,10 @@
 //! Rewinds in words, and what became of files.
 
-use proto::params::history::What as Back;
+use proto::params::history::{TurnCause, TurnCheckpoint, What as Back};
 use proto::record::{RewoundFile, RewoundResult, SessionRewound};
 
-use super::who;
+use super::goal::goal_turn;
+use super::{message_of, who};
 use crate::messages::Language;
 use crate::messages::transcript::Msg;
 use crate::transcript::Tone;
@@ -27,6 +28,22 @@ pub fn rewound(language: Language, rewound: &SessionRewound) -> String {
         (false, Back::Code) => Msg::RewoundCode,
     };
     language.fill(message, &[&who(language, &rewound.by), &turn])
+}
+
+/// How a turn that can be gone back to began: its prompt, or else what started it.
+#[must_use]
+pub fn beginning(language: Language, turn: &TurnCheckpoint) -> String {
+    match &turn.cause {
+        Some(TurnCause::Goal {
+            number,
+            why,
+            detail,
+        }) if turn.prompt.is_empty() => goal_turn(language, *number, *why, detail),
+        Some(TurnCause::Message { from, text }) if turn.prompt.is_empty() => {
+            format!("{}: {text}", message_of(language, *from))
+        }
+        Some(_) | None => turn.prompt.clone(),
+    }
 }
 
 /// What became of files, a line a kind of end; those that were so already are not listed.
@@ -71,6 +88,20 @@ pub(super) fn named(language: Language, paths: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_turn_without_a_prompt_is_named_by_what_started_it() {
+        let words = |prompt: &str, cause: serde_json::Value| {
+            let turn = serde_json::json!({"turn": 4, "at": "2026-01-01T00:00:00.000Z",
+                "prompt": prompt, "cause": cause, "files": []});
+            beginning(Language::English, &serde_json::from_value(turn).unwrap())
+        };
+        let goal = serde_json::json!({"type": "goal", "number": 4, "why": "reported"});
+        assert_eq!(words("", goal), "goal, turn 4: work is left");
+        let message = serde_json::json!({"type": "message", "from": 47, "text": "All is found."});
+        assert_eq!(words("", message), "message of session 47: All is found.");
+        assert_eq!(words("Do it.", serde_json::Value::Null), "Do it.");
+    }
 
     #[test]
     fn a_cleared_conversation_is_not_called_a_rewind() {
