@@ -13,6 +13,8 @@ use crate::tool::{Cancel, Outcome, Progress};
 pub struct AgentTask {
     /// The name of its definition.
     pub agent: String,
+    /// What it does, in a few words for the user; may be empty.
+    pub description: String,
     /// What it is told.
     pub prompt: String,
     /// The skill that it works by.

@@ -1,7 +1,7 @@
 //! Scenes of one session in this process: a scripted model, a tool that says when it runs, a disk that can be held.
 
 pub mod fixtures;
-mod house;
+pub mod house;
 pub mod world;
 
 mod approval_mode;

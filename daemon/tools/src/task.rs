@@ -80,6 +80,7 @@ impl TypedTool for Task {
     async fn run(args: Args, context: CallContext) -> Result<Outcome, Outcome> {
         let task = AgentTask {
             agent: args.agent().to_owned(),
+            description: first_line(&args.description),
             prompt: args.prompt,
             skill: None,
             background: args.background,

@@ -77,6 +77,9 @@ pub struct AgentOf {
     pub call: CallId,
     /// Name of its definition.
     pub name: String,
+    /// What it does, in a few words for the user; empty: the call has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
     /// 1: its parent was started by a client.
     pub depth: u32,
     /// MCP servers that run for this session alone, by name. It has the tools of no others.

@@ -163,6 +163,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         waiting_for: None,
         cause: "turn completed".to_owned(),
         approval_mode: ApprovalMode::Ask,
+        description: String::new(),
         turns: 3,
         origin: None,
         usage: UsageTotals {
@@ -327,8 +328,8 @@ pub fn checkpoints(undo: bool) -> CheckpointsOutput {
         turn,
         at: Stamp(NOW.0 - 600_500),
         prompt: prompt.to_owned(),
-        files: files.iter().map(|file| (*file).to_owned()).collect(),
         cause: None,
+        files: files.iter().map(|file| (*file).to_owned()).collect(),
         notes: Vec::new(),
     };
     CheckpointsOutput {

@@ -55,7 +55,7 @@ pub fn rows(model: &Model, session: &Session, small: bool, width: usize) -> Vec<
 fn row(model: &Model, agent: &SessionSummary, depth: usize, width: usize) -> Line<'static> {
     let language = model.look.language;
     let (mark, ink) = words::mark(agent);
-    let name = format!("{}{mark} {}", branch(depth), name(agent));
+    let name = format!("{}{mark} {}", branch(depth), described(agent, width));
     let age = words::ago(language, model.clock, agent.created_at);
     let steps = words::steps(language, agent.steps);
     let cost = words::cost(agent.cost());
@@ -97,6 +97,19 @@ fn row(model: &Model, agent: &SessionSummary, depth: usize, width: usize) -> Lin
 pub fn name(agent: &SessionSummary) -> String {
     let name = agent.agent.as_deref().map(text::line).unwrap_or_default();
     format!("{name} {}", agent.pid).trim_start().to_owned()
+}
+
+/// The same with what its call says that it is for, in at most half of the row.
+fn described(agent: &SessionSummary, width: usize) -> String {
+    let name = name(agent);
+    let description = text::line(&agent.description);
+    match description.is_empty() {
+        true => name,
+        false => wrap::cut(
+            &format!("{name} {description}"),
+            (width / 2).max(wrap::width(&name)),
+        ),
+    }
 }
 
 /// What it does now.

@@ -772,6 +772,14 @@ fn each_sub_agent_at_work_has_a_row_and_a_small_screen_one_for_all() {
         assert!(wrap_width(&row) <= 40, "{row}");
     }
     assert!(rows(&model, 40)[0].starts_with("▶ general 13 · bash cargo"));
+    model.overview.sessions[2].description = "Find the slow tests".to_owned();
+    assert_eq!(
+        rows(&model, 80)[1],
+        "└ ▶ explore 14 Find the slow tests · thinking · 65s · 4 steps · $0.01"
+    );
+    for row in rows(&model, 40) {
+        assert!(wrap_width(&row) <= 40, "{row}");
+    }
     model.look.language = Language::Chinese;
     assert!(rows(&model, 80)[1].contains("思考中"));
     model.look.language = Language::English;

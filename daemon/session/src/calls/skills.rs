@@ -115,6 +115,7 @@ impl SkillLibrary for SessionSkills {
             let prompt = format!("/{name} {arguments}");
             return Ok(SkillLoad::Subagent(AgentTask {
                 agent: agent.unwrap_or_else(|| AGENT.to_owned()),
+                description: String::new(),
                 prompt: prompt.trim_end().to_owned(),
                 skill: Some(AgentSkill { text, used, model }),
                 background: false,

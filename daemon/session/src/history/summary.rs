@@ -42,12 +42,19 @@ fn tree_usage(facts: &Facts) -> Option<Spent> {
 pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<SessionSummary> {
     let created = facts.created.as_ref()?;
     let options = facts.options.clone();
+    let agent = created.agent.as_ref();
+    let description = agent.map_or("", |agent| agent.description.as_str());
+    let beginning = match description {
+        "" => facts.first_line.as_str(),
+        description => description,
+    };
     Some(SessionSummary {
         session: created.session,
         pid: created.pid,
         ppid: Pid(created.ppid.0),
-        agent: created.agent.as_ref().map(|agent| agent.name.clone()),
-        title: title(options.name.as_deref(), &facts.first_line),
+        agent: agent.map(|agent| agent.name.clone()),
+        description: description.to_owned(),
+        title: title(options.name.as_deref(), beginning),
         name: options.name,
         labels: options.labels.unwrap_or_default(),
         cwd: created.cwd.clone(),
@@ -94,4 +101,37 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         cache_ttl_ms: None,
         cache_used: facts.cache.sent(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::record::{AgentOf, SessionCreated};
+    use proto::{Body, CallId, Record, Seq, SessionId, Stamp};
+
+    use super::*;
+
+    #[test]
+    fn a_sub_agent_is_titled_by_the_description_of_its_call() {
+        let mut facts = Facts::default();
+        let mut created: SessionCreated =
+            crate::tests::house::created(SessionId::new(), std::path::Path::new("/proj"));
+        created.agent = Some(AgentOf {
+            parent: SessionId::new(),
+            call: CallId("c".to_owned()),
+            name: "general".to_owned(),
+            description: "Find the slow tests".to_owned(),
+            depth: 1,
+            mcp_servers: Vec::new(),
+        });
+        facts.apply(&Record {
+            seq: Seq(1),
+            at: Stamp(0),
+            turn: None,
+            body: Body::SessionCreated(created),
+        });
+        facts.first_line = "You are to look through every test".to_owned();
+        let summary = of(&facts, 0, None).unwrap();
+        assert_eq!(summary.title, "Find the slow tests");
+        assert_eq!(summary.description, "Find the slow tests");
+    }
 }

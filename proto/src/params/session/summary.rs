@@ -44,6 +44,9 @@ pub struct SessionSummary {
     /// Calls that change anything are refused.
     #[serde(default)]
     pub only_reads: bool,
+    /// Of a sub-agent: what it does, in a few words of the session that started it; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
     pub turns: u64,
     /// Number of the model's answers so far.
     #[serde(default)]

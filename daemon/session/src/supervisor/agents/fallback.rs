@@ -228,6 +228,7 @@ impl Supervisor {
             call: call.clone(),
             task: AgentTask {
                 agent: agent.to_owned(),
+                description: String::new(),
                 prompt: prompt.text,
                 skill,
                 background: true,

@@ -283,6 +283,7 @@ impl Supervisor {
                 parent: call.parent,
                 call: call.call.clone(),
                 name: call.task.agent.clone(),
+                description: call.task.description.clone(),
                 depth: place.depth(),
                 mcp_servers: order.mcp_servers.clone(),
             },
