@@ -31,6 +31,7 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         origin: None,
         mode: Mode::Normal,
         only_reads: false,
+        description: String::new(),
         session: SessionId::new(),
         pid: Pid(pid),
         ppid: Pid(0),
