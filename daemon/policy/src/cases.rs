@@ -153,16 +153,16 @@ fn tool(case: &Value, tools: &[&ToolSpec]) -> ToolSpec {
 
 /// Whether the arguments that the tool's schema describes are of its types: a tool refuses others before they are judged.
 fn have_right_types(tool: &ToolSpec, arguments: &Map<String, Value>) -> bool {
-    arguments.iter().all(|(name, value)| {
-        match tool.schema["properties"][name]["type"].as_str() {
+    arguments.iter().all(
+        |(name, value)| match tool.schema["properties"][name]["type"].as_str() {
             Some("string") => value.is_string(),
             Some("integer" | "number") => value.is_number(),
             Some("boolean") => value.is_boolean(),
             Some("array") => value.is_array(),
             Some("object") => value.is_object(),
             Some(_) | None => true,
-        }
-    })
+        },
+    )
 }
 
 fn guessed(case: &Value) -> ToolSpec {

@@ -79,8 +79,10 @@ fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w
     };
     let rows = dangers_of(program);
     let mut own = true;
+    let mut following = extra.iter().skip(1);
     extra.iter().find(|word| {
         let text = word.text.as_str();
+        let next = following.next();
         // After `--`, the words belong to another program.
         if text == "--" && matches!(program, "cargo" | "npm" | "pnpm" | "yarn") {
             // Here, that program is the compiler, whose options name a linker.
@@ -122,6 +124,11 @@ fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w
             text.strip_prefix(start)
                 .is_some_and(|value| plain(value) || value.is_empty())
         }) {
+            return false;
+        }
+        let names_kind = matches!(text, "--env" | "--environment" | "--pool")
+            || program == "mocha" && matches!(text, "-R" | "-u" | "--ui" | "--reporter");
+        if names_kind && next.is_some_and(|next| next.is_known() && plain(&next.text)) {
             return false;
         }
         rows.iter().any(|row| row.has(text))
@@ -271,6 +278,7 @@ fn subcommand(program: &str, words: &[Word], named: usize) -> Option<String> {
     let is_group = matches!(program, "docker" | "podman")
         && matches!(found.text.as_str(), "builder" | "container" | "image");
     let found = words.get(2).filter(|_| is_group).unwrap_or(found);
+    let named = named.saturating_sub(usize::from(is_group));
     if found.text.starts_with(['-', '+']) {
         let asks_only = matches!(
             found.text.as_str(),
@@ -370,8 +378,8 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
             .map(|word| format!("`{}` may lead outside the workspace", word.text)),
         "gcc" | "g++" | "cc" | "clang" | "javac" | "rustc" | "tsc" | "mypy" | "pytest" => extra
             .iter()
-            .find(|word| word.text.starts_with('@'))
-            .map(|word| format!("`{}` contains further options", word.text)),
+            .find(|word| word.text.starts_with('@') || word.text.starts_with("-MF"))
+            .map(|word| format!("`{}` names a file", word.text)),
         "protoc" => extra
             .iter()
             .find(|word| word.text.starts_with('@') || is_output_of_protoc(word))
@@ -404,7 +412,10 @@ fn is_output_of_protoc(word: &Word) -> bool {
     };
     let dir = value.rsplit(':').next().unwrap_or(value);
     let is_out = name.ends_with("_out");
-    is_out && (!word.is_known() || dir.starts_with(['/', '~']) || dir.split('/').any(|part| part == ".."))
+    is_out
+        && (!word.is_known()
+            || dir.starts_with(['/', '~'])
+            || dir.split('/').any(|part| part == ".."))
 }
 
 /// Arguments of curl that name a file in other ways than by a harmful option: `file:` addresses, `-H @file`, and

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::braces;
-use super::evaluating::has_evaluated_index;
+use super::evaluating::{has_evaluated_index, has_list, is_number_variable};
 use super::parse::Reader;
 use super::place::ParsedText;
 use super::statements::{Gap, children, ends, is_sign};
@@ -172,7 +172,8 @@ impl Reader {
             draft.evaluates(!list.starts_with('(') || has_evaluated_index(list));
             (value, inner)
         };
-        draft.evaluates(inner.evaluates);
+        let is_digits = value.is_known() && value.text.bytes().all(|byte| byte.is_ascii_digit());
+        draft.evaluates(inner.evaluates || is_number_variable(name) && !is_digits);
         let name: String = name
             .chars()
             .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
@@ -389,6 +390,8 @@ impl Reader {
     }
 
     fn run_or_follow(&mut self, source: &ParsedText<'_>, mut inner: ScannedText<'_>) {
+        let had_input = self.has_input;
+        self.has_input |= !inner.follows.is_empty();
         for node in std::mem::take(&mut inner.follows) {
             if is_sign(node, "|&") {
                 self.misread();
@@ -398,6 +401,7 @@ impl Reader {
                 self.misread();
             }
         }
+        self.has_input = had_input;
         self.run(source, inner);
     }
 
@@ -437,7 +441,15 @@ impl Reader {
         if body.kind().ends_with("_redirect") {
             return self.alone(source, &kids);
         }
+        let is_input = |node: &Node<'_>| {
+            let raw = source.part(node.start_byte(), node.end_byte());
+            raw.trim_start_matches(|c: char| c.is_ascii_digit())
+                .starts_with('<')
+        };
+        let had_input = self.has_input;
+        self.has_input |= redirects.iter().any(is_input);
         self.statement_with(source, *body, redirects);
+        self.has_input = had_input;
         self.dash = None;
     }
 
@@ -472,12 +484,21 @@ impl Reader {
                     word.value = Value::Computed;
                 }
                 word.text.retain(|c| !matches!(c, '\'' | '"'));
-                draft.evaluates(inner.evaluates);
+                let is_quoted_list =
+                    has_list(&word.text) && !source.part(start, end).contains("=(");
+                draft.evaluates(inner.evaluates || is_quoted_list);
                 draft.inner.push(inner);
                 draft.part.words.push(word);
                 draft.reaches(start, end, true);
             } else if kid.kind() != "comment" {
                 self.argument(source, &[kid], &mut draft);
+                // A list in quotes is read again, with all that it contains.
+                let is_quoted_list = draft
+                    .part
+                    .words
+                    .last()
+                    .is_some_and(|word| has_list(&word.text));
+                draft.evaluates(is_quoted_list);
             }
         }
         self.finish(source, draft);

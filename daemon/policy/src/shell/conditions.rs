@@ -4,6 +4,7 @@
 use tree_sitter::Node;
 
 use super::commands::{CommandDraft, is_literal, touching};
+use super::evaluating::is_number_variable;
 use super::parse::Reader;
 use super::place::ParsedText;
 use super::statements::{Gap, children, ends};
@@ -85,6 +86,9 @@ impl Reader {
         values: &[Node<'_>],
         body: Node<'_>,
     ) {
+        if is_number_variable(name) {
+            self.doubt(Doubt::Evaluates);
+        }
         let mut words = Vec::new();
         let mut rest = values;
         while !rest.is_empty() {

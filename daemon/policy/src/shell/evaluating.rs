@@ -2,7 +2,7 @@
 //! variables may run commands. Called by `launch`.
 
 use super::is_name;
-use super::types::{Part, Word};
+use super::types::{Part, Value, Word};
 use crate::tables::tables;
 
 /// Operators of `test` between two words.
@@ -34,7 +34,8 @@ pub(super) fn evaluates(part: &Part) -> bool {
         // `-p NAME`. Without it a word is the number of a process.
         "wait" => {
             let mut others = operands(words, "p", "p").filter(|word| !is_number(word));
-            words.iter().any(|word| has_letter(word, &['p'])) && others.any(|word| !is_plain_name(word))
+            words.iter().any(|word| has_letter(word, &['p']))
+                && others.any(|word| !is_plain_name(word))
         }
         "unset" => operands(words, "", "").any(|word| !is_plain_name(word)),
         _ => declares(program, words),
@@ -69,15 +70,63 @@ fn printf(words: &[Word]) -> bool {
     }
 }
 
+/// Variables that are numbers by nature: what they are set to is evaluated.
+const NUMBERS: &[&str] = &[
+    "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM",
+];
+
+pub(super) fn is_number_variable(name: &str) -> bool {
+    NUMBERS.contains(&name)
+}
+
+/// The names of variables that a builtin sets, other than by `NAME=VALUE`.
+pub(super) fn set_names(part: &Part) -> Vec<&str> {
+    let words = part.words.get(1..).unwrap_or_default();
+    let sets = match part.program() {
+        Some("getopts" | "mapfile" | "read" | "readarray" | "wait") => true,
+        Some("printf") => words
+            .first()
+            .is_some_and(|first| !first.is_known() || first.text.starts_with("-v")),
+        _ => false,
+    };
+    let texts = words.iter().filter(|_| sets).map(|word| {
+        // `-aNAME`, `-vNAME`
+        let text = word.text.as_str();
+        let name = text.strip_prefix('-').and_then(|text| text.get(1..));
+        name.filter(|name| !name.is_empty()).unwrap_or(text)
+    });
+    texts
+        .map(|text| text.split('[').next().unwrap_or(text))
+        .collect()
+}
+
+/// Whether a word sets a variable to a list: `NAME=(…`.
+pub(super) fn has_list(text: &str) -> bool {
+    let value = text.split_once('=').map_or("", |(_, value)| value);
+    value.trim_start().starts_with('(')
+}
+
 /// `declare NAME=VALUE …`. With `-i` its value is evaluated each time that it is set, and with `-n` it is the name of another.
 fn declares(program: &str, words: &[Word]) -> bool {
     let names_another = !matches!(program, "export" | "readonly");
-    let gives_meaning = |word: &Word| {
-        has_letter(word, &['i']) || names_another && has_letter(word, &['n'])
+    let gives_meaning =
+        |word: &Word| has_letter(word, &['i']) || names_another && has_letter(word, &['n']);
+    let mut options = words
+        .iter()
+        .take_while(|word| is_option(word) && word.text != "--");
+    let is_map = options
+        .clone()
+        .any(|word| word.text.starts_with('-') && has_letter(word, &['A']));
+    let is_list = options.any(|word| has_letter(word, &['a', 'A']));
+    // A list in a value is read again, with all that it contains.
+    let may_be_list = |word: &Word| {
+        let value = word.text.split_once('=').map_or("", |(_, value)| value);
+        is_list && !word.is_known() && value.starts_with(['$', '`'])
     };
-    let is_map = words.iter().any(|word| has_letter(word, &['A']));
     words.iter().any(|word| {
-        gives_meaning(word) || !is_option(word) && !declares_plainly(word, is_map)
+        gives_meaning(word)
+            || may_be_list(word)
+            || !is_option(word) && !declares_plainly(word, is_map)
     })
 }
 
@@ -90,6 +139,7 @@ fn declares_plainly(word: &Word, is_map: bool) -> bool {
 
 /// Whether a list like `([INDEX]=VALUE …)` has an index that is evaluated.
 pub(super) fn has_evaluated_index(list: &str) -> bool {
+    let list = list.replace("\\\n", "");
     list.starts_with('(')
         && (list.contains("]=") || list.contains("]+="))
         && list.split('[').skip(1).any(|after| {
@@ -138,7 +188,7 @@ fn has_letter(word: &Word, letters: &[char]) -> bool {
 
 /// Whether the shell may make several words of it, and so options.
 fn may_become_more(word: &Word) -> bool {
-    word.splits && (!word.is_known() || word.glob)
+    word.value == Value::Braces || word.splits && (!word.is_known() || word.glob)
 }
 
 fn is_plain_name(word: &Word) -> bool {
@@ -155,8 +205,7 @@ fn is_plain_text(text: &str) -> bool {
         Some((name, rest)) => (name, rest.strip_suffix(']')),
         None => (text, Some("0")),
     };
-    let is_plain = |index: &str| {
-        matches!(index, "@" | "*") || index.bytes().all(|byte| byte.is_ascii_digit())
-    };
+    let is_plain =
+        |index: &str| matches!(index, "@" | "*") || index.bytes().all(|byte| byte.is_ascii_digit());
     is_name(name) && index.is_some_and(is_plain)
 }

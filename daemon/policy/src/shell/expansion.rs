@@ -42,9 +42,11 @@ fn braced_at<'t>(scan: &Scan<'_, 't>, start: usize, levels: usize) -> Option<Bra
     let operator_evaluates = if name.is_empty() {
         // `${#x}`, `${?}`, `${@}` only query something; `${!x}` reads another variable.
         let counted = body.strip_prefix('#').unwrap_or(body);
-        !counted
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '@' | '*' | '?' | '$' | '-'))
+        let is_special = matches!(counted, "" | "@" | "*" | "?" | "$" | "-" | "#");
+        !is_special
+            && !counted
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '_')
     } else {
         evaluates(rest)
     };
@@ -131,11 +133,7 @@ fn quoted_end(text: &[u8], from: usize) -> Option<usize> {
 }
 
 /// Adds the substitution at this position; returns its end.
-fn substitution<'t>(
-    scan: &Scan<'_, 't>,
-    at: usize,
-    inner: &mut ScannedText<'t>,
-) -> Option<usize> {
+fn substitution<'t>(scan: &Scan<'_, 't>, at: usize, inner: &mut ScannedText<'t>) -> Option<usize> {
     let hole = scan.hole_at(at)?;
     if hole.kind() == "arithmetic_expansion" {
         let read = arithmetic(scan.source, hole)?;

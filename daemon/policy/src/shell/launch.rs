@@ -124,10 +124,40 @@ fn runs_own_shell(program: &str, words: &[Word]) -> bool {
         Some(long) => matches!(long, "login" | "shell"),
         None => word.text.starts_with('-') && word.text.contains(['i', 's']),
     };
+    // With these ssh shows something, or only forwards connections.
+    let runs_nothing = |word: &Word| {
+        let options = [
+            "-G", "-N", "-O", "-Q", "-V", "-W", "-fN", "-nN", "-NT", "-fNT", "-NL", "-fNL",
+        ];
+        options.contains(&word.text.as_str())
+    };
     match program {
-        "chroot" | "ssh" => true,
+        "ssh" => !words.iter().any(runs_nothing),
+        "chroot" | "fakeroot" | "i386" | "linux32" | "linux64" | "newgrp" | "proot" | "setarch"
+        | "x86_64" => true,
         "doas" | "sudo" => words.iter().any(asks_for_shell),
         _ => false,
+    }
+}
+
+/// Whether a program whose input may be commands is called so that it reads them.
+fn takes_commands(program: &str, words: &[Word]) -> bool {
+    let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.text.as_str()));
+    let is_open = |word: &Word| {
+        let text = word.text.as_str();
+        let is_cluster = text.starts_with('-') && !text.starts_with("--") && text.contains('i');
+        is_cluster || matches!(text, "--interactive" | "--stdin") || !word.is_known()
+    };
+    match program {
+        "adb" => has(&["shell"]),
+        "bun" | "deno" => words.len() == 1 || has(&["-", "repl"]),
+        "docker" | "kubectl" | "nerdctl" | "oc" | "podman" => {
+            has(&["attach", "debug", "exec", "run", "start"])
+                && (words.iter().any(is_open) || has(&["attach", "compose"]))
+        }
+        "lxc" => has(&["exec", "shell"]),
+        "vagrant" => has(&["ssh"]),
+        _ => true,
     }
 }
 
@@ -310,7 +340,7 @@ impl Reader {
             return;
         }
         let found = inner(part);
-        let runs_input = self.runs_input(index, part);
+        let runs_input = self.runs_input(part);
         let evaluates = evaluating::evaluates(part);
         let sets_code = shells::sets_code(part);
         let pipeline = part.pipeline;
@@ -371,21 +401,28 @@ impl Reader {
     }
 
     /// Whether a program gets an input that may have it run commands.
-    fn runs_input(&self, index: usize, part: &Part) -> bool {
-        let program = part.program().map(base);
-        if !program.is_some_and(|program| tables().input_runners.contains(program)) {
+    fn runs_input(&self, part: &Part) -> bool {
+        let program = part.program().map(base).unwrap_or_default();
+        if !tables().input_runners.contains(program) || !takes_commands(program, &part.words) {
             return false;
         }
-        let is_input = |one: &Redirection| matches!(one, Redirection::Text(_) | Redirection::Read(_));
-        let (mut top, mut at) = (part, index);
+        let is_input =
+            |one: &Redirection| matches!(one, Redirection::Text(_) | Redirection::Read(_));
         let has_input = |part: &Part| part.redirections.iter().any(is_input);
-        let mut has = has_input(top);
-        while let Some((parent, above)) = top.parent.and_then(|at| Some((at, self.parts.get(at)?))) {
-            (top, at) = (above, parent);
-            has |= has_input(top);
+        let mut above = Some(part);
+        while let Some(one) = above {
+            // What it starts has no input.
+            if one.program().map(base) == Some("xargs") {
+                return false;
+            }
+            if has_input(one) {
+                return true;
+            }
+            above = one.parent.and_then(|parent| self.parts.get(parent));
         }
-        let mut before = self.parts.iter().take(at);
-        has || before.any(|one| one.pipeline == top.pipeline && one.via == top.via)
+        // `exec < FILE` is for all that follows.
+        let sets_input = |one: &Part| one.program() == Some("exec") && has_input(one);
+        self.has_input || self.parts.iter().any(sets_input)
     }
 
     fn doubt_part(&mut self, index: usize, doubt: Doubt) {

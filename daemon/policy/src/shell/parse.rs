@@ -35,6 +35,8 @@ pub(super) struct Reader {
     pub(super) pipeline: Option<usize>,
     /// Variables of enclosing loops, with their word in this round.
     pub(super) bound: Vec<(String, Word)>,
+    /// What is read now may get an input: it is behind a `|`, or in something with a redirection.
+    pub(super) has_input: bool,
     /// A `-` that the grammar dropped, for the command that is read next.
     pub(super) dash: Option<usize>,
     parser: Option<Parser>,
@@ -90,6 +92,7 @@ impl Reader {
             pipelines: 0,
             pipeline: None,
             bound: Vec::new(),
+            has_input: false,
             dash: None,
             parser: set.is_ok().then_some(parser),
             depth: 0,

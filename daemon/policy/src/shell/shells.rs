@@ -2,6 +2,7 @@
 //!
 //! Called by `launch`.
 
+use super::evaluating::{is_number_variable, set_names};
 use super::launch::{Launched, line_of};
 use super::types::{Doubt, Part, Redirection, Span, Word};
 use crate::tables::{Names, tables};
@@ -155,7 +156,8 @@ fn from_input(part: &Part, posix: bool) -> Vec<Launched> {
 /// Lines that run later, from the input or a file. With these options it only lists or removes some.
 fn later(part: &Part) -> Vec<Launched> {
     let words = part.words.get(1..).unwrap_or_default();
-    let only_lists = |word: &Word| word.is_known() && matches!(word.text.as_str(), "-l" | "-r" | "-V");
+    let only_lists =
+        |word: &Word| word.is_known() && matches!(word.text.as_str(), "-l" | "-r" | "-V");
     match words.iter().any(only_lists) {
         true => Vec::new(),
         false => vec![Launched::Doubt(Doubt::Input)],
@@ -169,16 +171,62 @@ fn names_program(name: &str, part: &Part) -> bool {
         match name {
             "socat" => {
                 let text = text.to_ascii_lowercase();
-                ["exec:", "system:", "shell:"].iter().any(|kind| text.contains(kind))
+                ["exec:", "system:", "shell:"]
+                    .iter()
+                    .any(|kind| text.contains(kind))
             }
-            "sqlite3" => text.trim_start().starts_with('.') || text.contains("\n."),
+            "sqlite3" => runs_in_sqlite(text),
             _ if text.starts_with("--") => text.contains("exec"),
             _ => text.starts_with('-') && text.contains(['e', 'c']),
         }
     };
     let mut words = part.words.iter().skip(1);
-    let may_be_one = |word: &Word| word.splits || name == "sqlite3" && !word.is_known();
+    let starts_open = |word: &Word| !word.is_known() && word.text.starts_with(['$', '`']);
+    let may_be_one = |word: &Word| word.splits || name == "sqlite3" && starts_open(word);
     words.any(|word| is_one(word) || may_be_one(word))
+}
+
+/// Whether an argument of `sqlite3` may run a program, or read or write another file: a command that does more than show
+/// something, or a function.
+fn runs_in_sqlite(text: &str) -> bool {
+    const SHOWS: &[&str] = &[
+        "bail",
+        "changes",
+        "databases",
+        "dump",
+        "echo",
+        "eqp",
+        "explain",
+        "fullschema",
+        "header",
+        "headers",
+        "help",
+        "indexes",
+        "indices",
+        "mode",
+        "nullvalue",
+        "schema",
+        "separator",
+        "show",
+        "stats",
+        "tables",
+        "timer",
+        "version",
+        "width",
+    ];
+    let text = text.trim_start().to_ascii_lowercase();
+    let functions = ["edit(", "load_extension(", "writefile("];
+    match text.strip_prefix('.') {
+        Some(command) => {
+            let name = command.split_whitespace().next().unwrap_or_default();
+            !SHOWS.contains(&name)
+        }
+        None => {
+            let packed: String = text.split_whitespace().collect();
+            matches!(text.trim_start_matches('-'), "init" | "cmd") && text.starts_with('-')
+                || functions.iter().any(|function| packed.contains(function))
+        }
+    }
 }
 
 fn trap(part: &Part) -> Vec<Launched> {
@@ -279,7 +327,8 @@ fn changes(name: &str, part: &Part) -> Vec<Launched> {
 /// Code of another language, in the arguments or on the input.
 fn interpreter(part: &Part, short: &str, long: &Names) -> Vec<Launched> {
     let doubt = |doubt| vec![Launched::Doubt(doubt)];
-    for word in part.words.get(1..).unwrap_or_default() {
+    let mut words = part.words.get(1..).unwrap_or_default().iter();
+    while let Some(word) = words.next() {
         let text = word.text.as_str();
         if !word.is_known() {
             return doubt(Doubt::Code);
@@ -291,12 +340,25 @@ fn interpreter(part: &Part, short: &str, long: &Names) -> Vec<Launched> {
         match bare {
             // The script: the words after it are its own.
             None if long.contains(text) => return doubt(Doubt::Code),
+            None if text.starts_with("/dev/") || text.starts_with("/proc/") => {
+                return doubt(Doubt::Input);
+            }
             None => return Vec::new(),
             Some("") => return doubt(Doubt::Input),
             Some(name) => {
                 let name = name.split('=').next().unwrap_or(name);
                 let clustered = !text.starts_with("--") && name.chars().any(|c| short.contains(c));
                 if long.contains(name) || clustered || text.starts_with('+') {
+                    return doubt(Doubt::Code);
+                }
+                // Modules that run code which they are given, and a script before its input.
+                let runs_more = |word: &Word| {
+                    let module = word.text.split('.').next().unwrap_or_default();
+                    matches!(module, "asyncio" | "code" | "pdb" | "timeit")
+                };
+                if name == "m" && words.clone().next().is_some_and(runs_more)
+                    || name == "i" && short == "c"
+                {
                     return doubt(Doubt::Code);
                 }
                 // `-m module`, and queries about the program itself.
@@ -309,7 +371,12 @@ fn interpreter(part: &Part, short: &str, long: &Names) -> Vec<Launched> {
     doubt(Doubt::Input)
 }
 
-/// Whether a part sets a variable whose value is run as code.
+/// Whether an array of this name says what commands mean.
+fn is_shell_table(name: &str) -> bool {
+    matches!(name, "BASH_ALIASES" | "BASH_CMDS")
+}
+
+/// Whether a part sets a variable whose value is run as code, or evaluated when it is set.
 pub(super) fn sets_code(part: &Part) -> bool {
     let sets = matches!(
         part.program(),
@@ -333,5 +400,9 @@ pub(super) fn sets_code(part: &Part) -> bool {
         .assignments
         .iter()
         .map(|assignment| assignment.name.as_str());
-    named.chain(assigned).any(variables::runs_code)
+    let sets_number = named.clone().any(is_number_variable);
+    let mut names = named.chain(assigned).chain(set_names(part));
+    sets_number
+        || names.any(|name| variables::runs_code(name) || is_shell_table(name))
+        || set_names(part).into_iter().any(is_number_variable)
 }

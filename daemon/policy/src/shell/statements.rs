@@ -223,9 +223,11 @@ impl Reader {
             self.misread();
         }
         let from = self.parts.len();
+        let had_input = self.has_input;
         let last = kids.iter().rfind(|kid| kid.is_named()).map(Node::id);
         for kid in kids {
             if kid.kind() == "comment" || signs.iter().any(|sign| is_sign(kid, sign)) {
+                self.has_input |= kid.kind().starts_with('|') && kid.kind() != "||";
                 continue;
             }
             if last == Some(kid.id()) {
@@ -236,6 +238,7 @@ impl Reader {
                 self.misread();
             }
         }
+        self.has_input = had_input;
         if both {
             self.reached_too(from, &NestingStep::PipeBoth);
         }
@@ -410,6 +413,8 @@ impl Reader {
             .filter(|kid| kid.kind().ends_with("_redirect"))
             .collect();
         self.within(NestingStep::Function(name.to_owned()), |reader| {
+            // Whatever calls it may give it one.
+            let had_input = std::mem::replace(&mut reader.has_input, true);
             for kid in kids {
                 match kid.kind() {
                     "function" if source.posix => reader.misread(),
@@ -422,6 +427,7 @@ impl Reader {
             if !redirects.is_empty() {
                 reader.alone(source, &redirects);
             }
+            reader.has_input = had_input;
         });
     }
 

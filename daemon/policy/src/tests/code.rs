@@ -133,7 +133,37 @@ fn deny_rule_asks_about_commands_that_a_program_reads_from_its_input() {
          allow | docker ps | head
          allow | docker exec c ls
          allow | echo x | docker-credential-helper
-         allow | a; docker ps",
+         ask   | echo x | { sqlite3 x.db; }
+         ask   | { docker exec -i c sh; } < f
+         ask   | f() { sqlite3 x.db; }; f <<< '.shell x'
+         ask   | exec < f; docker exec -i c sh
+         ask   | setpriv bash -c \"$(cat f)\"
+         ask   | echo x | setpriv sh
+         ask   | echo x | fakeroot
+         ask   | python3 /dev/stdin < f
+         ask   | python3 -i x.py < f
+         ask   | python3 -m code < f
+         ask   | python3 -m timeit 'x'
+         ask   | sqlite3 x.db -init f
+         ask   | sqlite3 x.db \"select edit('a','b')\"
+         ask   | read -r BASH_ENV <<< f; export BASH_ENV; bash x.sh
+         ask   | read PATH <<< x
+         allow | a; docker ps
+         allow | cd src && docker ps -a
+         allow | docker build -t x . && docker run x
+         allow | for n in a b; do kubectl get pods -n $n; done
+         allow | if [ -f a ]; then docker ps; fi
+         allow | cd db && sqlite3 a.db 'select 1'
+         allow | cd db && psql -f a.sql
+         allow | bun install && bun test
+         allow | docker ps -q | xargs docker stop
+         allow | docker load < a.tar
+         allow | cat k.yaml | kubectl apply -f -
+         allow | ssh -V
+         allow | ssh -N -L 8080:localhost:80 h
+         allow | sqlite3 a.db .tables
+         allow | sqlite3 a.db '.mode csv' 'select 1'
+         allow | sqlite3 a.db \"select * from t where id=$id\"",
     );
 }
 

@@ -121,6 +121,11 @@ fn rule_for_a_program_covers_no_option_that_loads_code_or_writes_a_file() {
          ask   | kubectl get p --profile-output=x
          ask   | gcc -MF ../x -M f.c
          ask   | gcc -dumpdir /x/ -c f.c
+         ask   | gcc -M -MFx f.c
+         ask   | gcc -time=x -c f.c
+         allow | gcc -DFIX=1 -c f.c
+         allow | docker stop web && docker rm web
+         ask   | zip -lf x z f
          ask   | mvn -gt ./x test
          allow | cargo nextest run
          ask   | cargo nextest run --config-file x
@@ -134,7 +139,10 @@ fn rule_for_a_test_runner_or_checker_covers_no_option_that_loads_code_or_writes_
         "allow Bash(jest:*) / allow Bash(vitest:*) / allow Bash(mocha:*) / allow Bash(mypy:*) / allow Bash(pytest:*) / \
          allow Bash(go test:*)",
         "allow | jest --env=jsdom --coverage
+         allow | jest --env node
+         ask   | jest --env ./x.js
          ask   | jest --env=./x.js
+         ask   | jest --global-setup ./x.js
          ask   | jest --testRunner=./x.js
          ask   | jest --globalTeardown=./x.js
          ask   | jest --testSequencer ./x.js
@@ -147,6 +155,9 @@ fn rule_for_a_test_runner_or_checker_covers_no_option_that_loads_code_or_writes_
          ask   | vitest --outputFile.json=/x
          ask   | vitest --coverage.reportsDirectory=/x
          allow | mocha test/a.js
+         allow | mocha -R spec
+         ask   | mocha --package x.json
+         ask   | pytest --config-file=x
          ask   | mocha -R ./x.js
          ask   | mocha --ui ./x.js
          ask   | mocha -n require=./x.js
@@ -161,5 +172,15 @@ fn rule_for_a_test_runner_or_checker_covers_no_option_that_loads_code_or_writes_
          ask   | pytest @args
          allow | go test ./...
          ask   | go test -args -test.gocoverdir=/x",
+    );
+}
+
+#[test]
+fn rule_for_a_group_of_subcommands_names_none_of_them() {
+    check(
+        "allow Bash(docker container:*) / allow Bash(docker image build:*)",
+        "allow | docker container ls
+         ask   | docker container cp web:/a /etc/x
+         allow | docker image build .",
     );
 }

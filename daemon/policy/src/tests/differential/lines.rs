@@ -24,6 +24,22 @@ pub(in crate::tests) const FOUND: &[&str] = &[
     "l=([$t]=1)",
     "unset \"$t\"",
     "mapfile \"$t\" < f1",
+    "test {-v,'a[$(rm)]'}",
+    "printf {-v,'a[$(rm)]'} x",
+    "for n in 'a[$(rm)]'; do test {-v,$n}; done",
+    "declare -a 'l=($(rm))'",
+    "declare -a l='($(rm))'",
+    "n='($(rm))'; declare -a l=\"$n\"",
+    "f() { a \"${@@P}\"; }; f '$(rm)'",
+    "RANDOM=$t",
+    "for SECONDS in \"$t\"; do a; done",
+    "export RANDOM=$t",
+    "read RANDOM <<< \"$t\"",
+    "declare +A l=([t]=1)",
+    "declare -a -- l=([t]=1) -A",
+    "l=([t]\\\n=1)",
+    "printf -v PS4 %s '$(rm)'; set -x; a",
+    "read -r PS4 <<< '$(rm)'; set -x; a",
 ];
 
 /// A small random generator: equal seeds give equal lines.
@@ -192,27 +208,75 @@ impl Lines {
     /// A builtin that is given the name of a variable, which may have an index.
     fn naming(&mut self) -> String {
         let name = self.pick(&[
-            "$t", "\"$t\"", "'a[$(rm)]'", "'a[t]'", "a[0]", "v", "${t}", "$o", "\"${t}=1\"", "$(b)",
-            "\"x$t\"", "v=$t", "n=v", "'a[1]'",
+            "$t",
+            "\"$t\"",
+            "'a[$(rm)]'",
+            "'a[t]'",
+            "a[0]",
+            "v",
+            "${t}",
+            "$o",
+            "\"${t}=1\"",
+            "$(b)",
+            "\"x$t\"",
+            "v=$t",
+            "n=v",
+            "'a[1]'",
         ]);
-        let sign = self.pick(&["-v", "-n", "-z", "-f", "$o", "\"$v\"", "!", "-R", "\"${o% *}\""]);
-        match self.below(18) {
+        let sign = self.pick(&[
+            "-v",
+            "-n",
+            "-z",
+            "-f",
+            "$o",
+            "\"$v\"",
+            "!",
+            "-R",
+            "\"${o% *}\"",
+            "{-v,$t}",
+        ]);
+        match self.below(21) {
             0 => format!("[ {sign} {name} ]"),
             1 => format!("test {sign} {name}"),
-            2 => format!("[ {name} {} {name} ]", self.pick(&["=", "-eq", "-o", "\"$v\""])),
+            2 => format!(
+                "[ {name} {} {name} ]",
+                self.pick(&["=", "-eq", "-o", "\"$v\""])
+            ),
             3 => format!("[[ {sign} {name} ]]", sign = self.pick(&["-v", "-n", "!"])),
-            4 => format!("printf {} {name} {}", self.pick(&["-v", "x", "%s", "$o", "--"]), self.word()),
-            5 => format!("read {} {name} <<< 1", self.pick(&["-r", "-a", "-n 1", "-p"])),
-            6 => format!("declare {} {name}; a $v", self.pick(&["", "-x", "-a", "-g"])),
-            7 => format!("declare {} v={name}; a $v", self.pick(&["-n", "-i", "-x", "-a"])),
+            4 => format!(
+                "printf {} {name} {}",
+                self.pick(&["-v", "x", "%s", "$o", "--"]),
+                self.word()
+            ),
+            5 => format!(
+                "read {} {name} <<< 1",
+                self.pick(&["-r", "-a", "-n 1", "-p"])
+            ),
+            6 => format!(
+                "declare {} {name}; a $v",
+                self.pick(&["", "-x", "-a", "-g"])
+            ),
+            7 => format!(
+                "declare {} v={name}; a $v",
+                self.pick(&["-n", "-i", "-x", "-a"])
+            ),
             8 => format!("declare -i v; v={name}"),
             9 => format!("unset {name}"),
-            10 => format!("{} {name}", self.pick(&["export", "readonly", "let", "typeset"])),
+            10 => format!(
+                "{} {name}",
+                self.pick(&["export", "readonly", "let", "typeset"])
+            ),
             11 => format!("l=([{name}]=1)"),
             12 => format!("getopts ab {name}"),
             13 => format!("mapfile {} {name} < f1", self.pick(&["-t", "", "-n 1"])),
             14 => format!("no & wait -n -p {name}"),
             15 => format!("l=(x y); a ${{l[{name}]}}"),
+            17 => format!(
+                "{}={name}",
+                self.pick(&["RANDOM", "SECONDS", "OPTIND", "n"])
+            ),
+            18 => format!("declare {} l={name}", self.pick(&["-a", "-A", "+A", ""])),
+            19 => format!("declare {} \"l=({name})\"", self.pick(&["-a", "-A", ""])),
             16 => format!("for n in {name} {name}; do [ -v $n ]; printf -v $n 1; done"),
             _ => format!("a[{name}]=1"),
         }
@@ -234,7 +298,10 @@ impl Lines {
         let operator = self.pick(&[
             ":-", ":+", "-", "+", "/w/", "//w/", "%", "##", "^^", ",,", "@", ":", "[", ":=", "/%w/",
         ]);
-        let text = format!("${{{}{operator}{inner}}}", self.pick(&["v", "z", "t", "1", "l[0]"]));
+        let text = format!(
+            "${{{}{operator}{inner}}}",
+            self.pick(&["v", "z", "t", "1", "l[0]"])
+        );
         match self.below(2) {
             0 => format!("\"{text}\""),
             _ => text,
