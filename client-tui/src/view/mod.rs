@@ -76,8 +76,8 @@ pub fn draw(
     all
 }
 
-/// The last live rows that there is room for. Of a running call at the end, which has so many of them, the first row is
-/// kept before those: it names the call.
+/// The last live rows that fit. If a running call at the end, of so many rows, is cut, its first row, which names it, takes
+/// the place of the first row shown.
 fn last_rows(
     mut live: Vec<Line<'static>>,
     running: usize,

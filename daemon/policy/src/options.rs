@@ -106,8 +106,8 @@ fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w
         if asks && !text.starts_with("--") {
             return false;
         }
-        // Whether a report is only printed, in one of the known forms.
-        let printed = [
+        // The value is one of the program's own names, and no file.
+        let named_kinds = [
             "--cov-report=term",
             "--reporter=",
             "--reporters=",
@@ -120,7 +120,7 @@ fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w
         let plain = |value: &str| {
             !value.is_empty() && value.chars().all(|c| c.is_ascii_lowercase() || c == '-')
         };
-        if printed.iter().any(|start| {
+        if named_kinds.iter().any(|start| {
             text.strip_prefix(start)
                 .is_some_and(|value| plain(value) || value.is_empty())
         }) {
@@ -378,21 +378,25 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
             .map(|word| format!("`{}` may lead outside the workspace", word.text)),
         "gcc" | "g++" | "cc" | "clang" | "javac" | "rustc" | "tsc" | "mypy" | "pytest" => extra
             .iter()
-            .find(|word| word.text.starts_with('@') || word.text.starts_with("-MF"))
-            .map(|word| format!("`{}` names a file", word.text)),
+            .find(|word| word.text.starts_with('@'))
+            .map(|word| format!("`{}` contains further options", word.text))
+            .or_else(|| {
+                let dependencies = extra.iter().find(|word| word.text.starts_with("-MF"));
+                dependencies.map(|word| format!("no prefix rule can cover `{}`", word.text))
+            }),
         "protoc" => extra
             .iter()
             .find(|word| word.text.starts_with('@') || is_output_of_protoc(word))
-            .map(|word| format!("`{}` may write outside the workspace", word.text)),
+            .map(|word| format!("`{}` may lead outside the workspace", word.text)),
         "pandoc" => extra
             .iter()
             .find(|word| word.text.contains(".lua"))
-            .map(|word| format!("`{}` may be code", word.text)),
+            .map(|word| format!("no prefix rule can cover `{}`", word.text)),
         // What follows is given to git.
         "gh" => extra
             .iter()
             .any(|word| word.text == "--")
-            .then(|| "no prefix rule can cover options of git behind `--`".to_owned()),
+            .then(|| "no prefix rule can cover `--`".to_owned()),
         "split" | "csplit" | "zip" | "convert" | "magick" | "ffmpeg" => extra
             .iter()
             .find(|word| leaves_folder(word))

@@ -161,13 +161,13 @@ impl Calls {
         let slot = &self.slots[at];
         let other_id =
             !piece.id.is_empty() && !slot.vendor_id.is_empty() && piece.id != slot.vendor_id;
-        // vLLM and SGLang have given each fragment of a call its own id: without a name, what is not the beginning of
-        // anything belongs to the call with that index.
+        // vLLM and SGLang have given each fragment of a call a new id. A fragment without a name continues the call with its
+        // index, as long as that call's arguments are incomplete or the fragment has none.
         let is_more = piece.index.is_some()
             && piece.name.is_empty()
             && (piece.arguments.is_empty() || !slot.depth.is_closed());
-        // Without an id, a name after complete arguments starts another call.
-        // But a server that has given this one an id only repeats its name.
+        // Without an id, a name after complete arguments starts another call. It does not if the call has an id and the
+        // fragment only repeats its name.
         let is_repeat =
             !slot.vendor_id.is_empty() && slot.name == piece.name && piece.arguments.is_empty();
         let again =

@@ -135,7 +135,7 @@ impl SseParser {
 
 /// The data in a line, if it has any.
 fn data_of(line: &[u8]) -> Option<&[u8]> {
-    // Old servers of llama.cpp have an own field for an error, and gateways send one as the document that it would be
+    // Old servers of llama.cpp have a field of its own for an error, and gateways send one as the document that it would be
     // without a stream.
     if let Some(error) = line.strip_prefix(b"error: ")
         && error.starts_with(b"{")

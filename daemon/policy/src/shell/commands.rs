@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::braces;
-use super::evaluating::{has_evaluated_index, has_list, is_number_variable};
+use super::evaluating::{has_evaluated_index, is_number_variable};
 use super::parse::Reader;
 use super::place::ParsedText;
 use super::statements::{Gap, children, ends, is_sign};
@@ -169,6 +169,7 @@ impl Reader {
             let mut value = Word::plain(source.part(value_start, end), source.span(start, end));
             value.value = Value::Computed;
             let list = source.part(value_start, end);
+            self.has_lists |= list.starts_with('(');
             draft.evaluates(!list.starts_with('(') || has_evaluated_index(list));
             (value, inner)
         };
@@ -212,6 +213,7 @@ impl Reader {
         if sign.starts_with('&') && source.posix {
             self.misread();
         }
+        draft.part.has_input |= sign.starts_with('<') && sign != "<&-";
         if matches!(sign, "<&-" | ">&-") {
             draft.part.redirections.push(Redirection::Copy);
             draft.reaches(start, start + sign.len(), false);
@@ -269,6 +271,7 @@ impl Reader {
         draft.evaluates(inner.evaluates);
         draft.inner.push(inner);
         let text = (word.value == Value::Known).then_some(word.text);
+        draft.part.has_input = true;
         draft.part.redirections.push(Redirection::Text(text));
         draft.reaches(start, last.end_byte(), false);
         self.pieces(source, words.get(count..).unwrap_or_default(), draft);
@@ -293,6 +296,7 @@ impl Reader {
         let Some(read) = self.heredoc_text(source, &kids) else {
             return self.misread();
         };
+        draft.part.has_input = true;
         draft.part.redirections.push(Redirection::Text(read.text));
         draft.evaluates(read.inner.evaluates);
         draft.inner.push(read.inner);
@@ -484,21 +488,16 @@ impl Reader {
                     word.value = Value::Computed;
                 }
                 word.text.retain(|c| !matches!(c, '\'' | '"'));
-                let is_quoted_list =
-                    has_list(&word.text) && !source.part(start, end).contains("=(");
-                draft.evaluates(inner.evaluates || is_quoted_list);
+                let raw = source.part(start, end);
+                word.is_list = raw
+                    .split_once('=')
+                    .is_some_and(|(_, value)| value.starts_with('('));
+                draft.evaluates(inner.evaluates);
                 draft.inner.push(inner);
                 draft.part.words.push(word);
                 draft.reaches(start, end, true);
             } else if kid.kind() != "comment" {
                 self.argument(source, &[kid], &mut draft);
-                // A list in quotes is read again, with all that it contains.
-                let is_quoted_list = draft
-                    .part
-                    .words
-                    .last()
-                    .is_some_and(|word| has_list(&word.text));
-                draft.evaluates(is_quoted_list);
             }
         }
         self.finish(source, draft);

@@ -1,5 +1,5 @@
 //! Builtins that are given names of variables: `NAME[INDEX]` has its index evaluated as arithmetic, in which the values of
-//! variables may run commands. Called by `launch`.
+//! variables may run commands. Called by `commands`, `conditions`, `launch` and `shells`.
 
 use super::is_name;
 use super::types::{Part, Value, Word};
@@ -12,7 +12,8 @@ const BINARY: &[&str] = &[
 ];
 
 /// Whether a builtin may evaluate something in its words, or in the values of variables that it makes numbers or other names.
-pub(super) fn evaluates(part: &Part) -> bool {
+/// `has_lists`: some variable is a list.
+pub(super) fn evaluates(part: &Part, has_lists: bool) -> bool {
     let Some(program) = part
         .program()
         .filter(|program| tables().evaluating_builtins.contains(*program))
@@ -38,7 +39,7 @@ pub(super) fn evaluates(part: &Part) -> bool {
                 && others.any(|word| !is_plain_name(word))
         }
         "unset" => operands(words, "", "").any(|word| !is_plain_name(word)),
-        _ => declares(program, words),
+        _ => declares(program, words, has_lists),
     }
 }
 
@@ -101,13 +102,13 @@ pub(super) fn set_names(part: &Part) -> Vec<&str> {
 }
 
 /// Whether a word sets a variable to a list: `NAME=(…`.
-pub(super) fn has_list(text: &str) -> bool {
+fn sets_list(text: &str) -> bool {
     let value = text.split_once('=').map_or("", |(_, value)| value);
-    value.trim_start().starts_with('(')
+    value.trim_start().trim_start_matches('\\').starts_with('(')
 }
 
 /// `declare NAME=VALUE …`. With `-i` its value is evaluated each time that it is set, and with `-n` it is the name of another.
-fn declares(program: &str, words: &[Word]) -> bool {
+fn declares(program: &str, words: &[Word], has_lists: bool) -> bool {
     let names_another = !matches!(program, "export" | "readonly");
     let gives_meaning =
         |word: &Word| has_letter(word, &['i']) || names_another && has_letter(word, &['n']);
@@ -117,7 +118,7 @@ fn declares(program: &str, words: &[Word]) -> bool {
     let is_map = options
         .clone()
         .any(|word| word.text.starts_with('-') && has_letter(word, &['A']));
-    let is_list = options.any(|word| has_letter(word, &['a', 'A']));
+    let is_list = has_lists || options.any(|word| has_letter(word, &['a', 'A']));
     // A list in a value is read again, with all that it contains.
     let may_be_list = |word: &Word| {
         let value = word.text.split_once('=').map_or("", |(_, value)| value);
@@ -126,6 +127,7 @@ fn declares(program: &str, words: &[Word]) -> bool {
     words.iter().any(|word| {
         gives_meaning(word)
             || may_be_list(word)
+            || !word.is_list && sets_list(&word.text)
             || !is_option(word) && !declares_plainly(word, is_map)
     })
 }

@@ -5,7 +5,7 @@
 
 use super::launchers::{LaunchForm, row};
 use super::parse::Reader;
-use super::types::{Doubt, NestingStep, Part, Redirection, Span, Value, Word};
+use super::types::{Doubt, NestingStep, Part, Span, Value, Word};
 use super::{evaluating, shells};
 use crate::git;
 use crate::tables::tables;
@@ -138,6 +138,15 @@ fn runs_own_shell(program: &str, words: &[Word]) -> bool {
         "doas" | "sudo" => words.iter().any(asks_for_shell),
         _ => false,
     }
+}
+
+/// What `xargs` starts has no input, unless it takes its words from a file.
+fn gives_no_input(words: &[Word]) -> bool {
+    let from_file = |word: &Word| word.text.starts_with("-a") || word.text.starts_with("--a");
+    let is_xargs = words
+        .first()
+        .is_some_and(|first| base(&first.text) == "xargs");
+    is_xargs && !words.iter().any(from_file)
 }
 
 /// Whether a program whose input may be commands is called so that it reads them.
@@ -340,8 +349,9 @@ impl Reader {
             return;
         }
         let found = inner(part);
-        let runs_input = self.runs_input(part);
-        let evaluates = evaluating::evaluates(part);
+        let sets_input = part.program() == Some("exec") && part.words.len() == 1 && part.has_input;
+        let runs_input = sets_input || self.runs_input(part);
+        let evaluates = evaluating::evaluates(part, self.has_lists);
         let sets_code = shells::sets_code(part);
         let pipeline = part.pipeline;
         let words = if found.is_empty() {
@@ -361,8 +371,9 @@ impl Reader {
         if sets_code {
             self.doubt_part(index, Doubt::Changes);
         }
-        let (parent, outer) = (self.parent, self.pipeline);
+        let (parent, outer, had_input) = (self.parent, self.pipeline, self.has_input);
         self.pipeline = Some(pipeline);
+        self.has_input &= !gives_no_input(&words);
         for inner in found {
             self.parent = Some(index);
             match inner {
@@ -398,6 +409,7 @@ impl Reader {
         }
         self.parent = parent;
         self.pipeline = outer;
+        self.has_input = had_input;
     }
 
     /// Whether a program gets an input that may have it run commands.
@@ -406,23 +418,17 @@ impl Reader {
         if !tables().input_runners.contains(program) || !takes_commands(program, &part.words) {
             return false;
         }
-        let is_input =
-            |one: &Redirection| matches!(one, Redirection::Text(_) | Redirection::Read(_));
-        let has_input = |part: &Part| part.redirections.iter().any(is_input);
         let mut above = Some(part);
         while let Some(one) = above {
-            // What it starts has no input.
-            if one.program().map(base) == Some("xargs") {
-                return false;
-            }
-            if has_input(one) {
+            if one.has_input {
                 return true;
+            }
+            if gives_no_input(&one.words) {
+                break;
             }
             above = one.parent.and_then(|parent| self.parts.get(parent));
         }
-        // `exec < FILE` is for all that follows.
-        let sets_input = |one: &Part| one.program() == Some("exec") && has_input(one);
-        self.has_input || self.parts.iter().any(sets_input)
+        self.has_input
     }
 
     fn doubt_part(&mut self, index: usize, doubt: Doubt) {

@@ -35,8 +35,11 @@ pub(super) struct Reader {
     pub(super) pipeline: Option<usize>,
     /// Variables of enclosing loops, with their word in this round.
     pub(super) bound: Vec<(String, Word)>,
-    /// What is read now may get an input: it is behind a `|`, or in something with a redirection.
+    /// Whether the commands that are read now may get an input: they are behind a `|`, in a function, or in something with a
+    /// redirection.
     pub(super) has_input: bool,
+    /// A variable was made a list.
+    pub(super) has_lists: bool,
     /// A `-` that the grammar dropped, for the command that is read next.
     pub(super) dash: Option<usize>,
     parser: Option<Parser>,
@@ -93,6 +96,7 @@ impl Reader {
             pipeline: None,
             bound: Vec::new(),
             has_input: false,
+            has_lists: false,
             dash: None,
             parser: set.is_ok().then_some(parser),
             depth: 0,

@@ -447,10 +447,14 @@ impl Reader {
         if kids.len() != inner.len() + 2 || !closed {
             return self.misread();
         }
+        // `>(…)` reads what is written to it.
+        let had_input = self.has_input;
+        self.has_input |= kids.first().is_some_and(|kid| is_sign(*kid, ">("));
         match inner.as_slice() {
             [only] if only.kind() == "file_redirect" => self.alone(source, &[*only]),
             inner => self.statements(source, inner),
         }
+        self.has_input = had_input;
     }
 }
 

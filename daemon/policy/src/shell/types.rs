@@ -34,6 +34,8 @@ pub struct Part {
     pub words: Vec<Word>,
     pub assignments: Vec<Assignment>,
     pub redirections: Vec<Redirection>,
+    /// A redirection gives it an input.
+    pub has_input: bool,
     /// Why its effect is unknown before it runs.
     pub doubt: Option<Doubt>,
 }
@@ -107,6 +109,8 @@ pub struct Word {
     pub coded: bool,
     /// The shell may make several words of it: it has a variable or the output of commands outside quotes, or `"$@"`.
     pub splits: bool,
+    /// The shell has read it as a list: `NAME=(…)` outside quotes.
+    pub is_list: bool,
     pub span: Span,
 }
 
@@ -210,6 +214,7 @@ impl Word {
             tilde: false,
             coded: false,
             splits: false,
+            is_list: false,
             span,
         }
     }

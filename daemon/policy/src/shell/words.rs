@@ -142,6 +142,7 @@ impl<'s, 't> Scan<'s, 't> {
             tilde: self.tilde,
             coded: self.coded,
             splits: self.splits,
+            is_list: false,
             span,
         };
         (word, self.inner)

@@ -137,6 +137,11 @@ fn deny_rule_asks_about_commands_that_a_program_reads_from_its_input() {
          ask   | { docker exec -i c sh; } < f
          ask   | f() { sqlite3 x.db; }; f <<< '.shell x'
          ask   | exec < f; docker exec -i c sh
+         ask   | ls | xargs -I{} sh -c 'cat f | sqlite3 x.db'
+         ask   | xargs -a list sqlite3 x.db < f
+         ask   | printf x > >(sqlite3 x.db)
+         ask   | exec <> f; docker exec -i c sh
+         ask   | for i in 1 2; do sqlite3 x.db; exec < f; done
          ask   | setpriv bash -c \"$(cat f)\"
          ask   | echo x | setpriv sh
          ask   | echo x | fakeroot

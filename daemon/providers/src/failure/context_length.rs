@@ -1,6 +1,6 @@
 //! Recognises refusals of a request that is too long for the model.
 //!
-//! Called by `failure`. The words of rate limits may be the same, so all but one of these are not for them.
+//! Called by `failure`. Rate limits may use the same words: of them only `exceeds_rate_alone` is asked.
 
 use super::VendorError;
 

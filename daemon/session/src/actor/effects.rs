@@ -217,8 +217,7 @@ impl Actor {
         }
     }
 
-    /// About how many tokens the conversation has, and whether that is an estimate. Until the first answer of a fork no
-    /// request has measured it.
+    /// The tokens of the conversation, and whether they are estimated: nothing has measured a fork before its first answer.
     pub(crate) fn context_tokens(&self) -> (u64, bool) {
         let facts = self.machine.facts();
         if facts.context_tokens > 0 {

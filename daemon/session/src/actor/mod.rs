@@ -184,7 +184,7 @@ impl Actor {
         }
         self.drop_hooks();
         self.drop_draft();
-        // A client that sees an event and then asks must find the state that the event reported.
+        // A client that sees an event and then asks must find the state that the event reported. The next write notes another.
         self.tell_seen();
         self.viewers.release(self.journal.durable());
         self.flush();

@@ -51,9 +51,16 @@ impl Actor {
         let open = self.machine.facts().open.iter();
         let others = open.flat_map(|turn| &turn.calls).filter(|open| {
             let may_ask = match &open.stage {
-                CallStage::Closed => false,
+                CallStage::Answered { .. }
+                | CallStage::Denied { .. }
+                | CallStage::KeptInside { .. }
+                | CallStage::Closed => false,
                 CallStage::Waiting(_) => true,
-                _ => changes(open),
+                CallStage::Open
+                | CallStage::Approved { .. }
+                | CallStage::Edited
+                | CallStage::Started { .. }
+                | CallStage::Blocked => changes(open),
             };
             may_ask && open.call.id != *id
         });
