@@ -66,7 +66,7 @@ super::catalog! {
     SetEffort = "effort: {0}", "推理强度：{0}";
     SetEffortDefault = "effort: the model's default", "推理强度：模型默认值";
     SetSamples = "{0} samples for each request: each is billed", "每个请求 {0} 个采样：每个都计费";
-    SetNoSamples = "no sampling", "不采样";
+    SetNoSamples = "1 answer for each request", "每个请求 1 个回答";
     SetExtraction = "reasoning extraction: on", "推理提取：开";
     SetNoExtraction = "reasoning extraction: off", "推理提取：关";
     NotPaused = "nothing to continue: the session is not paused", "没有可继续的：会话没有暂停";

@@ -426,6 +426,11 @@ impl<T: AnswerText> Transcript<T> {
         self.known.quiet.insert(prompt);
     }
 
+    /// It has failed: what becomes of the prompt gets its entry.
+    pub fn forget_queue_change(&mut self, prompt: PromptId) {
+        self.known.quiet.remove(&prompt);
+    }
+
     /// Something between two parts.
     pub fn divide(&mut self, words: impl Into<String>) {
         let words = words.into();

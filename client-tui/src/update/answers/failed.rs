@@ -16,8 +16,24 @@ use crate::update::{interaction, list, pager};
 
 use super::set_options;
 
+/// Prompts that this client did not take back or move: what becomes of them is shown.
+fn forget_queue_changes(model: &mut Model, call: &Call) {
+    let transcript = &mut model.transcript;
+    match call {
+        Call::Interrupt { queue, .. } => {
+            for queued in queue {
+                transcript.forget_queue_change(queued.prompt_id);
+            }
+        }
+        Call::Unqueue { params, .. } => transcript.forget_queue_change(params.prompt_id),
+        Call::Reorder(params) => transcript.forget_queue_change(params.prompt_id),
+        _ => {}
+    }
+}
+
 /// A call failed. `here`: the call was for the followed session, or no other is followed since.
 pub(super) fn failed(model: &mut Model, here: bool, call: Call, trouble: ErrorReport) {
+    forget_queue_changes(model, &call);
     match call {
         Call::Answer(params) => interaction::refused(model, &params, &trouble),
         Call::Sessions(_)

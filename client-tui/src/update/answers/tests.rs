@@ -290,7 +290,10 @@ fn changed_effort_samples_and_preset_are_reported() {
         outcome_of("/samples 3", nothing),
         "3 samples for each request: each is billed"
     );
-    assert_eq!(outcome_of("/samples 1", nothing), "no sampling");
+    assert_eq!(
+        outcome_of("/samples 1", nothing),
+        "1 answer for each request"
+    );
     assert_eq!(outcome_of("/effort high", nothing), "effort: high");
     assert_eq!(
         outcome_of("/effort auto", nothing),

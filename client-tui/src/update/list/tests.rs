@@ -609,6 +609,22 @@ fn editing_a_queued_prompt_adds_no_lines_about_its_removal_and_move() {
 }
 
 #[test]
+fn removal_of_a_prompt_is_shown_if_this_client_failed_to_take_it_out() {
+    let mut model = opened(ListOf::Queue);
+    let effects = press(&mut model, "home e");
+    let call = called(&effects).clone();
+    let trouble = ErrorReport::new("It has started.", "");
+    let follow = model.follow;
+    crate::update::answers::take(&mut model, follow, Answer::Failed { call, trouble });
+    let before = model.transcript.entries.len();
+    let removed = Body::PromptUnqueued(proto::record::PromptUnqueued {
+        prompt_id: prompt_id(1),
+    });
+    scene::take(&mut model, vec![record(30, &removed)]);
+    assert_eq!(model.transcript.entries.len(), before + 1);
+}
+
+#[test]
 fn a_prompt_that_was_taken_out_to_be_edited_keeps_its_place() {
     use crate::model::Link;
     use crate::update::answers;

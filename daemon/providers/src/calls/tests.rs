@@ -127,7 +127,7 @@ fn call_pieces_without_an_index_are_joined_by_id_name_or_order() {
 
 /// As vLLM before 0.8 and SGLang before 0.4.5 send it, the last fragment where nothing is left to say.
 #[test]
-fn new_ids_of_fragments_without_a_name_do_not_tear_a_call() {
+fn new_ids_of_fragments_without_a_name_do_not_split_a_call() {
     check(
         &[
             piece(0, "a", "read", ""),

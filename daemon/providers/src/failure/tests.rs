@@ -533,7 +533,7 @@ fn a_long_error_text_is_truncated() {
 }
 
 #[test]
-fn a_lack_of_capacity_passes_whatever_its_status() {
+fn capacity_error_is_retried_whatever_its_status() {
     let flex = r#"{"error":{"message":"Flex tier capacity exceeded for model `x`. Please retry later.","type":"capacity_exceeded","code":"capacity_exceeded"}}"#;
     assert_eq!(refused(498, flex).kind, ErrorKind::Transient);
     assert_eq!(refused(498, "Invalid token").kind, ErrorKind::Permanent);

@@ -544,7 +544,7 @@ fn an_error_in_a_member_of_its_own_is_one_unless_its_code_is_zero() {
 }
 
 #[test]
-fn what_the_vendor_says_of_a_broken_answer_is_told() {
+fn error_of_a_broken_answer_quotes_the_vendor() {
     for (end, words) in [
         // llama.cpp before 2025, a gateway that forgets that it streams, another, and OpenRouter.
         (

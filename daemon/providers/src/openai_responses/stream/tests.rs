@@ -174,7 +174,7 @@ fn responses_with_missing_fields_are_understood() {
 }
 
 #[test]
-fn numbers_that_do_not_fit_neither_repeat_text_nor_join_calls() {
+fn wrong_item_numbers_neither_repeat_text_nor_join_calls() {
     let came = said(&[
         r#"{"type":"response.output_text.delta","output_index":1,"content_index":1,"delta":"ab"}"#,
         r#"{"type":"response.output_text.done","output_index":1,"content_index":1,"text":"ab"}"#,
