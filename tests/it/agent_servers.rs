@@ -137,6 +137,10 @@ fn servers_of_an_agent_are_started_again_after_a_kill_of_the_daemon() {
     let line = ["run", "--detach", "--allow", "mcp__good", "PARENT"];
     let _ = house.reasonix(&line).expect_code(0);
     until("the agent's request", || gate.is_reached().then_some(()));
+    // The request may be there before the log.
+    until("the agent's log", || {
+        (house.logs().len() == 2).then_some(())
+    });
     assert_eq!((starts(&count), running(&count)), (2, 2));
     house.kill_daemon();
     house.wait_for_daemon();

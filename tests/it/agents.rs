@@ -140,7 +140,9 @@ fn ten_agents_work_side_by_side_and_the_eleventh_waits() {
         "{shown}"
     );
     assert!(
-        rows[1..].iter().all(|row| row.contains("└ a piece of work")),
+        rows[1..]
+            .iter()
+            .all(|row| row.contains("└ a piece of work")),
         "{shown}"
     );
     gate.open();
