@@ -184,7 +184,8 @@ impl Actor {
         }
         self.drop_hooks();
         self.drop_draft();
-        // A client that sees an event and then asks must find the state that the event reported. The next write notes another.
+        // A client that sees an event and then asks must find the state that the event reported. Before `flush`, which keeps
+        // another state in the place of that one.
         self.tell_seen();
         self.viewers.release(self.journal.durable());
         self.flush();
