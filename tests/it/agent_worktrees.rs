@@ -688,24 +688,24 @@ fn worktree_whose_session_never_was_is_removed_at_the_next_start() {
     let text = text.replace("\"kept\":true", "\"kept\":false");
     let id = worktrees(&house)[0].file_name().expect("a name").to_owned();
     let branch = format!("reasonix/{}", id.to_string_lossy());
-    house.kill_daemon();
+    house.kill_daemon_and_parent();
     std::fs::remove_file(&entry).expect("the entry");
     let other = place.join("00000000-0000-4000-8000-000000000000");
     std::fs::write(&other, &text).expect("an entry");
-    house.wait_for_daemon();
+    house.daemon();
     until("the worktree to go", || {
         worktrees(&house).is_empty().then_some(())
     });
     until("its entry to go", || (entries(&house) == 0).then_some(()));
     // As if git had been killed after it made the branch, in the middle of another change of it.
-    house.kill_daemon();
+    house.kill_daemon_and_parent();
     let project = house.project();
     git(&project, &["branch", &branch]);
     let lock = project.join(format!(".git/refs/heads/{branch}.lock"));
     std::fs::write(&lock, "").expect("a lock");
     std::fs::create_dir_all(&place).expect("a place");
     std::fs::write(&other, &text).expect("an entry");
-    house.wait_for_daemon();
+    house.daemon();
     until("its entry to go", || (entries(&house) == 0).then_some(()));
     assert_eq!(git(&project, &["branch", "--list", &branch]), "");
     assert!(!lock.exists());

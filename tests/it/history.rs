@@ -95,12 +95,12 @@ fn history_survives_a_killed_daemon_a_damaged_index_and_forgets_what_is_deleted(
     let both = found(&mut raw, needle.clone());
     assert_eq!(both.len(), 2, "{both:?}");
     let index = house.home().join("history.db");
-    house.kill_daemon();
+    house.kill_daemon_and_parent();
     for side in ["history.db-wal", "history.db-shm"] {
         drop(std::fs::remove_file(house.home().join(side)));
     }
     std::fs::write(&index, "damaged").expect("the index is overwritten");
-    house.wait_for_daemon();
+    house.daemon();
     let mut raw = house.raw_as(Role::Drive);
     assert_eq!(found(&mut raw, needle.clone()), both);
     let fork = json!({"session": two, "fork": proto::SessionId::new()});

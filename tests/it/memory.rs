@@ -283,7 +283,7 @@ async fn question_survives_the_death_of_the_daemon_and_nothing_is_lost() {
     let client = house.client("ann", Role::Drive).await;
     let open = asked(&house, &client, "Remember that.").await;
     house.kill_daemon();
-    house.daemon();
+    house.wait_for_daemon();
     let client = house.client("ann", Role::Drive).await;
     let again = first_opened(&client, open.session).await;
     assert_eq!(again.shown_hash, open.shown_hash, "the same question");

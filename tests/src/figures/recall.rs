@@ -105,11 +105,11 @@ pub fn figures(size: Size) -> Vec<Figure> {
 
 /// Has the index made from nothing. Returns how long that took.
 fn build(house: &House) -> (Raw, Duration) {
-    house.kill_daemon();
+    house.kill_daemon_and_parent();
     for name in ["history.db", "history.db-wal", "history.db-shm"] {
         drop(std::fs::remove_file(house.home().join(name)));
     }
-    house.wait_for_daemon();
+    house.daemon();
     let mut raw = house.raw_as(Role::Watch);
     let begun = Instant::now();
     while !ask(&mut raw, "nothing")["indexing"].is_null() {

@@ -149,7 +149,8 @@ impl House {
     }
 
     /// Kills the daemon proper with SIGKILL and waits until it is gone. A parent starts it again, three times a minute
-    /// at most; [`House::wait_for_daemon`] waits for that.
+    /// at most; [`House::wait_for_daemon`] waits for that. A test that changes the home in between needs
+    /// [`House::kill_daemon_and_parent`]: the next daemon may be there before the change.
     ///
     /// # Panics
     /// None runs, or it does not go.
