@@ -75,8 +75,21 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
             .iter()
             .try_for_each(|session| output::line(&session.pid.to_string()));
     }
+    table(sessions, verbose)
+}
+
+/// A row of a table of sessions.
+pub trait Row {
+    /// Its cells, as many as a terminal has room for.
+    fn short(&self) -> [String; 8];
+    /// The same with what else is known.
+    fn long(&self) -> [String; 16];
+}
+
+/// Prints rows below their heads; `verbose`: with more columns.
+pub fn table(rows: &[impl Row], verbose: bool) -> Result<(), Error> {
     if verbose {
-        let rows: Vec<_> = sessions.iter().map(long_row).collect();
+        let rows: Vec<_> = rows.iter().map(Row::long).collect();
         return output::table(
             [
                 Head::Pid,
@@ -100,7 +113,7 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
         );
     }
     let columns = terminal::columns();
-    let rows = sessions.iter().map(row).map(|mut row| {
+    let rows = rows.iter().map(Row::short).map(|mut row| {
         // A long directory would hide the titles.
         if let (Some(columns), [.., cwd, _]) = (columns, &mut row) {
             *cwd = output::end_of(cwd, columns / CWD_SHARE);
@@ -129,43 +142,43 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
     )
 }
 
-/// A session as a row: what `ls` and `ps` show.
-fn row(session: &SessionSummary) -> [String; 8] {
-    [
-        session.pid.to_string(),
-        format!("{}{}", state(session), held(session)),
-        model(&session.model),
-        session.turns.to_string(),
-        output::short(session.usage.prompt_tokens + session.usage.output_tokens),
-        say!(Msg::Ago, output::ago(session.active_at)),
-        session.cwd.clone(),
-        session.title.clone(),
-    ]
-}
+impl Row for SessionSummary {
+    fn short(&self) -> [String; 8] {
+        [
+            self.pid.to_string(),
+            format!("{}{}", state(self), held(self)),
+            model(&self.model),
+            self.turns.to_string(),
+            output::short(self.usage.prompt_tokens + self.usage.output_tokens),
+            say!(Msg::Ago, output::ago(self.active_at)),
+            self.cwd.clone(),
+            self.title.clone(),
+        ]
+    }
 
-/// The same with what else is known.
-fn long_row(session: &SessionSummary) -> [String; 16] {
-    let [pid, state, _, turns, tokens, _, cwd, title] = row(session);
-    // Date and time to the minute.
-    let minute = |at: Stamp| at.to_string().chars().take(16).collect();
-    [
-        pid,
-        state,
-        session.model.clone(),
-        turns,
-        tokens,
-        output::cost(session.cost()),
-        context(session),
-        session.approval_mode.as_str().to_owned(),
-        minute(session.created_at),
-        minute(session.active_at),
-        session.attached.to_string(),
-        session.labels.join(","),
-        session.session.to_string(),
-        cwd,
-        title,
-        session.last_line.clone(),
-    ]
+    fn long(&self) -> [String; 16] {
+        let [pid, state, _, turns, tokens, _, cwd, title] = self.short();
+        // Date and time to the minute.
+        let minute = |at: Stamp| at.to_string().chars().take(16).collect();
+        [
+            pid,
+            state,
+            self.model.clone(),
+            turns,
+            tokens,
+            output::cost(self.cost()),
+            context(self),
+            self.approval_mode.as_str().to_owned(),
+            minute(self.created_at),
+            minute(self.active_at),
+            self.attached.to_string(),
+            self.labels.join(","),
+            self.session.to_string(),
+            cwd,
+            title,
+            self.last_line.clone(),
+        ]
+    }
 }
 
 /// A model for a column. Of one that is named by an absolute path (a local server's weights, a recorded answer) only the

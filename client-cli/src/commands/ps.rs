@@ -4,11 +4,12 @@ use client::tree;
 use proto::Pid;
 use proto::hello::Role;
 use proto::methods::ProcessList;
-use proto::params::process::{ChildProcess, ListParams};
+use proto::params::process::{ChildProcess, ListOutput, ListParams};
 use proto::params::session::SessionSummary;
 use serde_json::json;
 
 use super::Listing;
+use super::ls::Row;
 use crate::exit::Error;
 use crate::messages::{Head, Label};
 use crate::output;
@@ -26,7 +27,7 @@ pub struct Args {
     /// Only sessions with this label.
     #[arg(short, long)]
     label: Option<String>,
-    /// Show sub-agents below the session that started them.
+    /// Show sub-agents and processes below the session that started them.
     #[arg(short, long)]
     tree: bool,
     #[command(flatten)]
@@ -49,13 +50,13 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
             ..ListParams::default()
         })
         .await?;
+    if args.tree && !args.listing.quiet && !args.listing.json {
+        return commands::ls::table(&tree_rows(list), verbose).map(|()| 0);
+    }
     if args.tree {
+        // Programs read the parent from `ppid`, and the session of a process from `session`.
         let tree = tree::ordered(list.processes).into_iter();
-        // Programs read the parent from `ppid`.
-        list.processes = match args.listing.json {
-            true => tree.map(|(_, session)| session).collect(),
-            false => tree.map(indented).collect(),
-        };
+        list.processes = tree.map(|(_, session)| session).collect();
     }
     if args.listing.json {
         output::json(&list)?;
@@ -69,42 +70,58 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// A session whose title shows its depth in the tree.
-fn indented((depth, mut session): (usize, SessionSummary)) -> SessionSummary {
-    session.title.insert_str(0, &tree::branch(depth));
-    session
+/// A row of the tree, with its depth.
+enum TreeRow {
+    Session(SessionSummary),
+    Process(usize, ChildProcess),
+}
+
+/// Sessions, each followed by its processes and then by its sub-agents; last the processes of no listed session, as servers
+/// that sessions share.
+fn tree_rows(list: ListOutput) -> Vec<TreeRow> {
+    let mut processes = list.children;
+    let mut rows = Vec::new();
+    for (depth, mut session) in tree::ordered(list.processes) {
+        session.title.insert_str(0, &tree::branch(depth));
+        let own = processes.extract_if(.., |process| process.session == session.pid);
+        let own: Vec<_> = own.map(|own| TreeRow::Process(depth + 1, own)).collect();
+        rows.push(TreeRow::Session(session));
+        rows.extend(own);
+    }
+    rows.extend(processes.into_iter().map(|left| TreeRow::Process(0, left)));
+    rows
+}
+
+impl Row for TreeRow {
+    fn short(&self) -> [String; 8] {
+        match self {
+            Self::Session(session) => session.short(),
+            Self::Process(depth, process) => {
+                let none = String::new;
+                let [pid, kind, _, _, runs, _] = cells(process);
+                let title = format!("{}{}", tree::branch(*depth), process.command);
+                [pid, kind, none(), none(), none(), runs, none(), title]
+            }
+        }
+    }
+
+    fn long(&self) -> [String; 16] {
+        match self {
+            Self::Session(session) => session.long(),
+            Self::Process(..) => {
+                let [pid, kind, _, _, _, runs, _, title] = self.short();
+                let mut cells = [const { String::new() }; 16];
+                (cells[0], cells[1], cells[9], cells[14]) = (pid, kind, runs, title);
+                cells
+            }
+        }
+    }
 }
 
 /// The operating-system processes of tools. Those in the background have a number of their own, by which `kill` ends
 /// them.
 pub fn commands_table(children: &[ChildProcess]) -> Result<(), Error> {
-    let rows: Vec<_> = children
-        .iter()
-        .map(|child| {
-            [
-                child
-                    .pid
-                    .map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
-                match child.server {
-                    true => "server".to_owned(),
-                    false => child.kind.as_str().to_owned(),
-                },
-                // An MCP server that sessions share is the daemon's.
-                match child.session {
-                    Pid(0) => "-".to_owned(),
-                    session => session.to_string(),
-                },
-                child
-                    .os_pid
-                    .map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
-                match child.os_pid {
-                    Some(_) => output::lasted(child.running_ms),
-                    None => say!(Label::Waits).to_owned(),
-                },
-                child.command.clone(),
-            ]
-        })
-        .collect();
+    let rows: Vec<_> = children.iter().map(cells).collect();
     output::table(
         [
             Head::Pid,
@@ -116,4 +133,30 @@ pub fn commands_table(children: &[ChildProcess]) -> Result<(), Error> {
         ],
         &rows,
     )
+}
+
+/// Number, kind, session, process, how long it runs, and command line.
+fn cells(child: &ChildProcess) -> [String; 6] {
+    [
+        child
+            .pid
+            .map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
+        match child.server {
+            true => "server".to_owned(),
+            false => child.kind.as_str().to_owned(),
+        },
+        // An MCP server that sessions share is the daemon's.
+        match child.session {
+            Pid(0) => "-".to_owned(),
+            session => session.to_string(),
+        },
+        child
+            .os_pid
+            .map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
+        match child.os_pid {
+            Some(_) => output::lasted(child.running_ms),
+            None => say!(Label::Waits).to_owned(),
+        },
+        child.command.clone(),
+    ]
 }

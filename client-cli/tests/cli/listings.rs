@@ -186,6 +186,53 @@ fn ps_has_four_forms() {
 }
 
 #[test]
+fn processes_stand_in_the_tree_below_the_session_that_started_them() {
+    let fake = Fake::start(|_: &Call| {
+        let (mut agent, mut other) = (rich(), rich());
+        (agent["pid"], agent["ppid"], agent["title"]) = (json!(5), json!(3), json!("agent"));
+        (other["pid"], other["title"]) = (json!(4), json!("other"));
+        let process = |session: u64, kind: &str, command: &str| json!({"session": session, "os_pid": 77, "kind": kind, "command": command, "running_ms": 4000});
+        let mut shared = process(0, "command", "npx ex");
+        shared["server"] = json!(true);
+        let mut background = process(5, "shell", "sleep 9");
+        background["pid"] = json!(12);
+        let children = [shared, background, process(3, "command", "make")];
+        vec![FakeAction::Answer(
+            json!({"processes": [rich(), other, agent], "children": children}),
+        )]
+    });
+    let rows = |arguments: &[&str]| {
+        let done = run(&mut reasonix(&fake.home(), arguments));
+        assert_eq!((done.code, done.err.as_str()), (Some(0), ""), "{done:?}");
+        let lines = done.out.lines().skip(1).map(|line| {
+            let title = line
+                .rsplit("  ")
+                .find(|cell| !cell.is_empty() && *cell != "last");
+            let title = title.unwrap_or_default().trim().to_owned();
+            (line.split(' ').next().unwrap_or_default().to_owned(), title)
+        });
+        lines.collect::<Vec<_>>()
+    };
+    let wanted = [
+        ("3", "name"),
+        ("-", "└ make"),
+        ("5", "└ agent"),
+        ("12", "└ sleep 9"),
+        ("4", "other"),
+        ("-", "npx ex"),
+    ];
+    let wanted = wanted.map(|(pid, title)| (pid.to_owned(), title.to_owned()));
+    assert_eq!(rows(&["ps", "--tree"]), wanted);
+    let long = rows(&["ps", "--tree", "-v"]);
+    assert_eq!(long.len(), wanted.len(), "{long:?}");
+    let quiet = run(&mut reasonix(&fake.home(), &["ps", "--tree", "-q"])).out;
+    assert_eq!(quiet, "3\n5\n4\n");
+    let json = run(&mut reasonix(&fake.home(), &["ps", "--tree", "--json"])).out;
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["children"].as_array().map(Vec::len), Some(3), "{json}");
+}
+
+#[test]
 fn ps_calls_an_mcp_server_a_server() {
     let fake = Fake::start(|_: &Call| {
         vec![FakeAction::Answer(json!({"processes": [], "children": [

@@ -269,7 +269,7 @@ rows! {
     "Print JSON, with the text of each part" => "输出 JSON，含各部分的文本";
     "List live sessions and the processes of their tools" => "列出活动的会话及其工具的进程";
     "Live: running, waiting, paused or idle. `no data 45 s`: the provider has been silent for that long. A background command has its own number and the kind `shell`: `reasonix kill NUMBER` stops it. `-v` shows more columns" => "活动：运行中、等待、已暂停或空闲。`45 秒无数据`：服务商已有这么久没有发来数据。后台命令有自己的编号，类型为 `shell`：`reasonix kill NUMBER` 停止它。`-v` 显示更多列";
-    "Show sub-agents below the session that started them" => "在启动它的会话之下显示子代理";
+    "Show sub-agents and processes below the session that started them" => "在启动它们的会话之下显示子代理和进程";
     "Include sessions that have exited" => "包括已退出的会话";
     "List and change the queued prompts of a session" => "列出和更改会话排队的提示词";
     "PROMPT is the position of a prompt in the queue, from 1, or the start of its id" => "PROMPT 是提示词在队列中的位置（从 1 开始），或其编号的开头";
