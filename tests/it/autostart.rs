@@ -201,9 +201,35 @@ fn server_is_kept_running_without_a_session() {
         .reasonix(&["config", "get", "autostart"])
         .expect_code(0);
     assert!(shown.out.contains("autostart.docs"), "{}", shown.out);
+}
+
+#[test]
+fn kept_server_keeps_the_daemon_until_it_has_failed() {
+    let houses = [(); 2].map(|()| House::playing(&Script::new()));
+    for house in &houses {
+        house.settings("[daemon]\nidle_exit_minutes = 0.01");
+    }
+    let [house, without] = &houses;
+    let server = |command: &Value| {
+        let mcp = json!({"mcpServers": {"docs": {"command": command}}});
+        std::fs::write(house.home_file("mcp.json"), mcp.to_string()).expect("mcp.json");
+    };
+    house.settings("[[autostart]]\nname = \"docs\"\nserver = \"docs\"");
+    server(&json!(example_server()));
+    house.daemon();
+    let daemon = house.daemon_pid().expect("a daemon");
+    let ready = || house.daemon_log().contains("autostart: started");
+    until("the server to be ready", || ready().then_some(()));
+    // Meanwhile one without such a server goes twice.
+    for _ in 0..2 {
+        without.daemon();
+        until("the daemon of the other home to go", || {
+            without.processes().is_empty().then_some(())
+        });
+    }
+    assert_eq!(house.daemon_pid(), Some(daemon));
     house.stop_daemon();
-    // It keeps no daemon that nobody needs.
-    house.settings("[daemon]\nidle_exit_minutes = 0.01");
+    server(&json!("/nonexistent/server"));
     house.daemon();
     until("the daemon to go", || {
         house.processes().is_empty().then_some(())

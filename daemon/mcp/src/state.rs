@@ -60,6 +60,18 @@ impl ServerState {
         }
     }
 
+    /// Whether it runs, or is started or asked again by itself.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        matches!(
+            self,
+            Self::Starting { .. }
+                | Self::Ready
+                | Self::Unreachable { .. }
+                | Self::BackingOff { .. }
+        )
+    }
+
     /// Why it does not work.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use contract::ToolSet;
+use mcp::Server;
 use proto::params::daemon::ShutdownMode;
 use proto::paths::Paths;
 use session::{Supervisor, tasks};
@@ -23,7 +24,7 @@ use crate::gate::{Gate, ShutdownReason};
 use crate::hold::LockedHome;
 use crate::key_keeper::ParentKeyKeeper;
 use crate::rpc::{self, Socket};
-use crate::settings::{DaemonTimeouts, Loaded};
+use crate::settings::Loaded;
 use crate::version::version;
 use crate::{autostart, idle, logfile, mark, retention, settings, signals, stop_request};
 
@@ -273,7 +274,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     autostart::check(&start.loaded, &start.user_home).map_err(anyhow::Error::msg)?;
     recover_sessions(&daemon.supervisor, gate, catalog).await;
     // As long as the daemon lives.
-    let _kept_servers = match autostart::begin(&daemon, &start.loaded).await {
+    let kept_servers = match autostart::begin(&daemon, &start.loaded).await {
         Ok(kept) => kept,
         Err(problem) => {
             // What was recovered goes on with the next daemon.
@@ -294,7 +295,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         stop.clone(),
     ));
     let retention = tasks::spawn(retention::keep(Arc::downgrade(&daemon)));
-    let leave = until_asked(&daemon, daemon.life).await;
+    let leave = until_asked(&daemon, &kept_servers).await;
     retention.abort();
     let budget = Budget::new(ending::END_MAX);
     gate.end();
@@ -358,7 +359,7 @@ fn store_stop_request(daemon: &Daemon, leave: ShutdownReason) {
 
 /// Returns when the daemon is to end: asked by a client or a signal, for `idle` when nothing runs any more, or because
 /// nobody has needed it for so long.
-async fn until_asked(daemon: &Daemon, life: DaemonTimeouts) -> ShutdownReason {
+async fn until_asked(daemon: &Daemon, kept: &[Arc<Server>]) -> ShutdownReason {
     let mut asked = daemon.gate.asked();
     let mut still_since = None;
     loop {
@@ -390,8 +391,9 @@ async fn until_asked(daemon: &Daemon, life: DaemonTimeouts) -> ShutdownReason {
             () = tokio::time::sleep(pause) => {}
         }
         if wanted.is_none() {
-            let work = || daemon.has_unfinished_work();
-            daemon.gate.look(idle::now(), life.idle_exit, work);
+            let is_kept_up = |server: &Arc<Server>| server.state().is_up();
+            let work = || daemon.has_unfinished_work() || kept.iter().any(is_kept_up);
+            daemon.gate.look(idle::now(), daemon.life.idle_exit, work);
         }
     }
 }
