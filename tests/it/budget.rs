@@ -2,7 +2,7 @@
 //! raise lets the session continue, and usage is remembered.
 
 use serde_json::{Value, json};
-use testkit::model::{Answer, Model, Script, Usage, Wire};
+use testkit::model::{Answer, Model, Request, Script, Usage, Wire};
 use tests::{House, until};
 
 use crate::scripted::{FAST_RETRIES, run};
@@ -294,6 +294,33 @@ fn raised_budget_lets_a_goal_go_on_that_it_had_ended() {
     let _ = house.reasonix(&["wait", "1"]).expect_code(2);
     assert_eq!(model.count(), 5, "two more are sent");
     assert_eq!(node(&house, "1", "session")["limit"]["cost_micros"], 4_500);
+}
+
+#[test]
+fn what_a_sub_agent_spends_ends_the_goal_of_its_parent() {
+    let model = Model::start(Script::by(|request: &Request| {
+        let messages = request.json["messages"].to_string();
+        let answer = if messages.contains("Look into every corner.") {
+            let pattern = format!("{}*", request.number);
+            Answer::call("glob", json!({"pattern": pattern}))
+        } else {
+            let task = json!({"agent": "general", "prompt": "Look into every corner.", "description": "look"});
+            Answer::call("task", task)
+        };
+        answer.usage(USAGE)
+    }));
+    let house = house(&model, "");
+    let goal = ["goal", "Know it all", "--budget-usd", "0.0045"];
+    let ended = house.reasonix(&goal).expect_code(2);
+    let how = "reasonix goal change 1 --budget-usd N";
+    assert!(ended.err.contains(how), "{}", ended.err);
+    // One of the parent, four of its sub-agent: the fifth crosses it.
+    assert_eq!(model.count(), 5);
+    assert_eq!(node(&house, "1", "session")["spent"]["cost_micros"], 5_000);
+    let status = house.reasonix(&["goal", "status", "1", "--json"]);
+    assert_eq!(status.expect_code(0).json()["limit"], "usd");
+    let child = house.log(proto::Pid(2)).check().count("session.exited");
+    assert_eq!(child, 1, "nobody is left at work");
 }
 
 #[test]

@@ -13,12 +13,9 @@ use client::Client;
 use proto::Pid;
 use proto::hello::Role;
 use proto::methods::{
-    SessionCache, SessionCreate, SessionPrefix, SessionPrompt, SessionRewind, SessionSet,
-    SessionWait,
+    SessionCache, SessionCreate, SessionPrompt, SessionRewind, SessionSet, SessionWait,
 };
-use proto::params::cache::{
-    CacheOutput, CacheParams, CacheRow, CachedRequest, PrefixKind, PrefixParams,
-};
+use proto::params::cache::{CacheOutput, CacheParams, CacheRow, CachedRequest};
 use proto::params::history::{RewindParams, What};
 use proto::params::session::{PromptParams, SetParams, Until, WaitParams, When};
 use proto::record::Level;
@@ -403,59 +400,6 @@ fn a_cache_miss_is_reported_with_its_cause() {
         matches!(body, proto::Body::Notice(notice) if notice.text.contains("128 of 4992 tokens"))
     });
     assert_eq!(notices.count(), 1);
-}
-
-#[test]
-fn the_prefix_that_is_shown_is_the_one_that_is_sent() {
-    let model = Model::start([Answer::text("One.")]);
-    let house = house(&model);
-    let before = house.reasonix(&["prompt", "--json"]).expect_code(0).json();
-    assert!(house.logs().is_empty(), "no session was made");
-    let session = run(&house, &[], "one").pid();
-    let of_session = house
-        .reasonix(&["prompt", &session, "--json"])
-        .expect_code(0)
-        .json();
-    // A new session here has the same, but for what could not be measured before.
-    for what in ["sha256", "bytes", "model", "provider"] {
-        assert_eq!(before[what], of_session[what], "{what}");
-    }
-    assert_eq!(
-        (&before["measured"], &of_session["measured"]),
-        (&json!(false), &json!(true))
-    );
-    let raw = house
-        .reasonix(&["prompt", &session, "--raw"])
-        .expect_code(0);
-    let sent = model.requests().remove(0);
-    let body = std::str::from_utf8(&sent.body).expect("text");
-    for line in raw.out.lines() {
-        assert!(body.contains(line), "not sent: {line}");
-    }
-    let cache = house.block_on(async {
-        let client = house.client("ann", Role::Watch).await;
-        let params = PrefixParams {
-            session: Some(session),
-            ..PrefixParams::default()
-        };
-        client.call::<SessionPrefix>(&params).await.expect("prefix")
-    });
-    let names = cache
-        .parts
-        .iter()
-        .filter(|part| part.kind == PrefixKind::Tool);
-    let names: Vec<_> = names.map(|part| part.name.as_str()).collect();
-    let tools = sent.json["tools"].as_array().expect("tools");
-    let sent: Vec<_> = tools
-        .iter()
-        .filter_map(|tool| tool["function"]["name"].as_str())
-        .collect();
-    assert_eq!(names, sent);
-    house
-        .reasonix(&["prompt", "--model", "nosuch/model"])
-        .code()
-        .filter(|code| *code != 0)
-        .expect("refused");
 }
 
 #[test]

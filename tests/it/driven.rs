@@ -99,6 +99,47 @@ fn prompts_run_one_after_the_other_and_the_end_of_input_ends_the_run() {
 }
 
 #[test]
+fn eight_processes_save_a_thousand_turns_and_lists_and_search_have_all() {
+    const PROCESSES: usize = 8;
+    const TURNS: usize = 125;
+    let script = (0..TURNS).fold(Script::new(), |script, _| script.says("Saved."));
+    let house = House::playing(&script);
+    let programs: Vec<_> = (0..PROCESSES)
+        .map(|number| {
+            let mut program = start(&house, &[]);
+            for turn in 0..TURNS {
+                let text = format!("word{number}x{turn}");
+                say(&mut program, &json!({"kind": "prompt", "text": text}));
+            }
+            program.hang_up();
+            program
+        })
+        .collect();
+    for program in programs {
+        RunOutput::of(&program.done()).expect(0, "completed");
+    }
+    let check = || {
+        let listed = house.reasonix(&["ls", "--json"]).expect_code(0).json();
+        let turns = listed.as_array().expect("sessions").iter();
+        let turns: Vec<_> = turns
+            .filter_map(|session| session["turns"].as_u64())
+            .collect();
+        assert_eq!(turns, [TURNS as u64; PROCESSES]);
+        for (number, turn) in (0..PROCESSES).flat_map(|number| [(number, 0), (number, TURNS - 1)]) {
+            let word = format!("word{number}x{turn}");
+            let found = || house.reasonix(&["search", "-q", &word]).expect_code(0);
+            until(&word, || (found().out.lines().count() == 1).then_some(()));
+        }
+    };
+    check();
+    house.kill_daemon_and_parent();
+    check();
+    let logs = house.logs().into_iter();
+    let prompts = logs.map(|log| log.check().count("message.user"));
+    assert_eq!(prompts.sum::<usize>(), PROCESSES * TURNS);
+}
+
+#[test]
 fn a_bad_line_gets_its_error_and_ends_nothing() {
     let house = House::playing(&Script::new().says("One."));
     let mut running = start(&house, &[]);

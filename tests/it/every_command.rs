@@ -3,7 +3,7 @@
 
 use std::process::Stdio;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::Script;
 use testkit::schema::fits;
 use tests::program::run;
@@ -499,6 +499,9 @@ const ROWS: &[Row] = &[
     row("daemon stop", Some(&[]), None, None, Alone::Says),
 ];
 
+/// Listings with `--quiet` that change what they list.
+const QUIET_CHANGES: [&str; 2] = ["rm", "rewind"];
+
 /// The words of every command, as help names them.
 fn commands(house: &House) -> Vec<String> {
     fn below(house: &House, words: &[String], found: &mut Vec<String>) {
@@ -629,6 +632,63 @@ fn what_is_printed_as_json_fits_its_schema() {
             "{name}: {done:?}"
         );
     }
+}
+
+#[test]
+fn quiet_listings_print_only_values_that_their_json_has() {
+    fn scalars(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Array(all) => all.iter().for_each(|one| scalars(one, found)),
+            Value::Object(all) => all.values().for_each(|one| scalars(one, found)),
+            Value::String(text) => found.push(text.clone()),
+            other => found.push(other.to_string()),
+        }
+    }
+    let house = scene();
+    let file = |name: &str| format!("---\nname: {name}\ndescription: Tests.\n---\nTest it.\n");
+    house.files(&format!(
+        "//- .reasonix/agents/tester.md\n{}//- .reasonix/skills/tidy/SKILL.md\n{}",
+        file("tester"),
+        file("tidy")
+    ));
+    let hook = json!({"hooks": {"Stop": [{"command": "true"}]}});
+    std::fs::write(house.home_file("settings.json"), hook.to_string()).expect("a hook");
+    house.settings("[permissions]\nallow = [\"Bash(make)\"]");
+    let more: [&[&str]; 2] = [
+        &["memory", "add", "tabs", "Indent with tabs. x"],
+        &["mcp", "add", "spare", "true"],
+    ];
+    for line in more {
+        let _ = house.reasonix(line).expect_code(0);
+    }
+    let mut empty = Vec::new();
+    for row in ROWS
+        .iter()
+        .filter(|row| !QUIET_CHANGES.contains(&row.words))
+    {
+        let help = house.reasonix(&with(row, &["--help"])).out;
+        let (Some(good), true) = (row.good, help.contains("--quiet")) else {
+            continue;
+        };
+        let said = |option| {
+            let done = house.reasonix(&[with(row, good), vec![option]].concat());
+            let done = done.expect_code(0);
+            assert_eq!(done.err, "", "{}", row.words);
+            done
+        };
+        let mut known = Vec::new();
+        let listed = said("--json").lines();
+        listed.iter().for_each(|value| scalars(value, &mut known));
+        let quiet = said("-q").out;
+        for line in quiet.lines() {
+            assert!(known.iter().any(|one| one == line), "{}: {line}", row.words);
+        }
+        if quiet.is_empty() {
+            empty.push(row.words);
+        }
+    }
+    // Nothing waits in the one, and the session of the other began before there was a rule.
+    assert_eq!(empty, ["queue", "permissions list"]);
 }
 
 #[test]

@@ -565,6 +565,7 @@ fn more_tools_than_the_setting_are_deferred_and_judged_as_themselves() {
             "tool_call",
             json!({"tool": "mcp__s__tool42", "arguments": {"n": 42}}),
         ),
+        2 => Answer::call("tool_search", json!({"query": "many"})),
         _ => Answer::text("Done."),
     }));
     let house = house(&model);
@@ -573,9 +574,17 @@ fn more_tools_than_the_setting_are_deferred_and_judged_as_themselves() {
     let line = "• mcp__s__tool42 {\"n\":42}\n";
     assert!(shown.err.contains(line), "{shown:?}");
     let ran = run(&house, &["--allow", "mcp__s__tool42"], "Go.").expect(0, "completed");
-    assert_eq!(offered(&model.requests()[0]), Vec::<String>::new());
-    assert_eq!(result_of(&model), "done");
+    let requests = model.requests();
+    let first = &requests[0];
+    assert_eq!(offered(first), Vec::<String>::new());
+    // The prompt has the names of all three hundred, and neither their words nor their schemas.
+    let tools = first.json["tools"].to_string();
+    assert_eq!(tools.matches("mcp__s__tool").count(), 300, "{tools}");
+    assert!(!tools.contains("One of many."), "{tools}");
     assert_eq!(ran.all("tool.started")[1]["tool"], "mcp__s__tool42");
+    let results = requests.last().expect("requests").results();
+    assert!(results[1].1.ends_with("done"), "{results:?}");
+    assert_eq!(results[2].1.matches("\"schema\"").count(), 5, "{results:?}");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn main() {
                     tools = vec![tool("reach", "Says what it reaches.")];
                 }
                 if fault == "many" {
-                    tools = (0..60)
+                    tools = (0..300)
                         .map(|n| tool(&format!("tool{n}"), "One of many."))
                         .collect();
                 }
