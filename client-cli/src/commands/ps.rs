@@ -72,7 +72,7 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
 
 /// A row of the tree, with its depth.
 enum TreeRow {
-    Session(SessionSummary),
+    Session(Box<SessionSummary>),
     Process(usize, ChildProcess),
 }
 
@@ -85,7 +85,7 @@ fn tree_rows(list: ListOutput) -> Vec<TreeRow> {
         session.title.insert_str(0, &tree::branch(depth));
         let own = processes.extract_if(.., |process| process.session == session.pid);
         let own: Vec<_> = own.map(|own| TreeRow::Process(depth + 1, own)).collect();
-        rows.push(TreeRow::Session(session));
+        rows.push(TreeRow::Session(Box::new(session)));
         rows.extend(own);
     }
     rows.extend(processes.into_iter().map(|left| TreeRow::Process(0, left)));
