@@ -145,3 +145,40 @@ fn pipe_stops_where_its_first_command_failed() {
     assert!(piped.err.contains("standard input is empty"), "{piped:?}");
     assert_eq!(model.count(), 0);
 }
+
+#[test]
+fn pipe_of_json_hands_the_answer_on_and_stops_where_the_first_command_failed() {
+    let model = Model::start(Script::by(
+        |request: &Request| match request.json["messages"].to_string().contains("Lose it.") {
+            true => Answer::text("").fault(Fault::refusal(401, "no such key", "invalid_api_key")),
+            false => Answer::text("Four leaves."),
+        },
+    ));
+    let house = house(&model);
+    for format in ["json", "jsonl"] {
+        let first = |prompt| house.reasonix(&["run", "--output-format", format, prompt]);
+        let done = first("Look.").expect_code(0);
+        let _ = house.reasonix_reading(&["run", "How many?", "-"], &done.out);
+        let asked = model.requests().pop().expect("requests");
+        let text = asked.last_text();
+        assert!(text.ends_with("\n\nHow many?\n\nFour leaves."), "{text}");
+        let failed = first("Lose it.");
+        assert_ne!(failed.code(), Some(0));
+        let before = model.count();
+        let piped = house.reasonix_reading(&["run", "How many?", "-"], &failed.out);
+        let piped = piped.expect_code(64);
+        assert!(piped.err.contains("has no answer to attach"), "{piped:?}");
+        assert_eq!(model.count(), before, "nothing was asked");
+    }
+    // Other JSON is attached as it is.
+    let other = "{\"text\": \"leaves\"}\n";
+    let _ = house
+        .reasonix_reading(&["run", "What?", "-"], other)
+        .expect_code(0);
+    let asked = model.requests().pop().expect("requests");
+    assert!(
+        asked.last_text().contains(other.trim()),
+        "{}",
+        asked.last_text()
+    );
+}

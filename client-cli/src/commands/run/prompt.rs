@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use client::prompt::Prompt;
-use proto::{TextOrigin, frame};
+use proto::outcome::OutcomeKind;
+use proto::{Pid, TextOrigin, frame};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::Deserialize;
+use serde_json::json;
 
 use crate::exit::Error;
 use crate::messages::run::Msg;
@@ -39,20 +42,45 @@ pub fn gather(words: &[String], hint: &str) -> Result<Prompt, Error> {
         Some(FIRST_MAX)
     };
     let piped = read(&input, input.lock(), first)?;
-    if waits {
-        expect_input(piped.as_deref())?;
+    match waits {
+        true => join(&typed, Some(wanted(piped.unwrap_or_default())?), hint),
+        false => join(&typed, piped, hint),
     }
-    join(&typed, piped, hint)
 }
 
-/// A user who writes `-` wants the piped input: a command before it that failed leaves nothing, and nothing is asked.
-fn expect_input(piped: Option<&str>) -> Result<(), Error> {
-    match piped.is_none_or(|piped| piped.trim().is_empty()) {
-        true => Err(Error::usage(
+/// The result that a `run` before this one prints as JSON, alone or behind its events.
+#[derive(Deserialize)]
+struct EarlierResult {
+    pid: Pid,
+    outcome: String,
+    text: String,
+    /// Read to be sure that it is one.
+    #[serde(rename = "tool_calls")]
+    _tool_calls: u64,
+}
+
+/// What a user who writes `-` wants of the piped input: of a run's result its answer, of anything else all.
+///
+/// # Errors
+/// The command before it failed: it left nothing, or a result that says so. Nothing is asked then.
+fn wanted(piped: String) -> Result<String, Error> {
+    if piped.trim().is_empty() {
+        return Err(Error::usage(
             say!(Msg::StdinNothing),
             say!(Msg::StdinNothingHint),
+        ));
+    }
+    let last = piped.trim_end().lines().next_back().unwrap_or_default();
+    let Ok(earlier) = serde_json::from_str::<EarlierResult>(last) else {
+        return Ok(piped);
+    };
+    let is_complete = json!(OutcomeKind::Completed) == earlier.outcome;
+    match is_complete && !earlier.text.trim().is_empty() {
+        true => Ok(earlier.text),
+        false => Err(Error::usage(
+            say!(Msg::NoAnswerFrom, earlier.pid),
+            say!(Msg::NoAnswerFromHint, earlier.pid),
         )),
-        false => Ok(()),
     }
 }
 

@@ -308,7 +308,7 @@ rows! {
     "Method, for instance `session.list`" => "方法，例如 `session.list`";
     "Parameters: a JSON object" => "参数：JSON 对象";
     "Run one prompt without a terminal and print the answer" => "不用终端执行一条提示词并输出回答";
-    "Progress goes to standard error. Standard input is added to the prompt if it is a file, or a pipe with data within 0.3 seconds; `-` waits for it" => "进度写到标准错误。标准输入是文件，或是 0.3 秒内有内容的管道时，会加到提示词中；给出 `-` 则一直等待它";
+    "Progress goes to standard error. Standard input is added to the prompt if it is a file, or a pipe with data within 0.3 seconds; `-` waits for it, and takes only the answer from the JSON result of another `run`" => "进度写到标准错误。标准输入是文件，或是 0.3 秒内有内容的管道时，会加到提示词中；给出 `-` 则一直等待它，并且若是另一个 `run` 的 JSON 结果，只取其中的回答";
     "Options given with `--session` or `--continue` also apply to later turns of that session. With `--plan` and no client to approve the plan, `run` prints the plan and exits with code 3" => "与 `--session` 或 `--continue` 一起给出的选项也适用于该会话之后的回合。使用 `--plan` 而没有客户端同意计划时，`run` 输出计划并以退出码 3 结束";
     "Exit codes: 0 completed; 1 failed; 2 a budget, the step limit or the context is used up; 3 blocked: nobody could approve a call, or a hook refused; 64 wrong arguments; 69 no daemon; 75 waits for an answer (`--on-ask park`); 77 not permitted; 78 wrong config; 124 timeout; 130 interrupted; 137 killed; 143 terminated" => "退出码：0 完成；1 失败；2 预算、步数上限或上下文用尽；3 受阻：无人能批准某个调用，或钩子拒绝；64 参数错误；69 没有守护进程；75 等待回答（`--on-ask park`）；77 无权限；78 配置错误；124 超时；130 被中断；137 被强制终止；143 被要求结束";
     "A prompt that starts with `/` runs a custom command: `reasonix run \"/review\"`; `reasonix commands` lists them" => "以 `/` 开头的提示词运行自定义命令：`reasonix run \"/review\"`；`reasonix commands` 列出这些命令";
