@@ -3,7 +3,7 @@
 //!
 //! `REASONIX_SWEEP=20` kills at the first twenty calls of each kind.
 
-mod clock;
+pub(crate) mod clock;
 mod crowd;
 mod edits;
 mod endless_answer;

@@ -11,9 +11,10 @@ use proto::params::forecast::{Forecast, Forecasts};
 use proto::params::session::SetParams;
 use serde_json::Value;
 use testkit::model::cache::{BLOCK, BlockCache};
-use testkit::model::{Answer, Gate, Model, Place, Request, Script, Usage};
+use testkit::model::{Answer, Gate, Model, Place, Request, Script, Usage, Wire};
 use tests::{House, until};
 
+use crate::faults::clock::Clock;
 use crate::scripted::{FAST_RETRIES, run};
 
 /// Tokens of the words that are still to come, and of the framing of messages: the forecast excludes them.
@@ -141,6 +142,46 @@ fn forecasts_match_the_vendors_bill() {
     run(&house, &["-s", &pid], "Sixth.").expect(0, "completed");
     assert_eq!(shown.then.cached_tokens, 0);
     comes_true(&shown.then, newest(&of_two), 5);
+}
+
+#[test]
+fn price_of_an_expired_cache_is_shown_before_the_next_prompt_and_is_the_bill() {
+    let (model, bills) = vendor();
+    let house = House::new();
+    house.settings(FAST_RETRIES);
+    house.provider(&format!(
+        "{}{PRICE_ONE}",
+        model.entry_of(Wire::Messages, "one", None)
+    ));
+    let Some(clock) = Clock::begin(&house) else {
+        return;
+    };
+    // What was asked an hour ago the vendor has forgotten: five minutes are enough for that.
+    clock.set("-3600");
+    let pid = run(&house, &[], "First.").expect(0, "completed").pid();
+    run(&house, &["-s", &pid], "Second.").expect(0, "completed");
+    clock.set("+0");
+    let listed = house.reasonix(&["ls", "--json"]).expect_code(0).json();
+    let cold: Forecast = serde_json::from_value(listed[0]["cold"].clone()).expect("a forecast");
+    let asked = house
+        .reasonix(&["run", "-s", &pid, "Third."])
+        .expect_code(0);
+    let words = format!(
+        "the prompt cache has expired; the next prompt: {}",
+        cold.words()
+    );
+    assert!(asked.err.contains(&words), "{words}: {}", asked.err);
+    assert_eq!(cold.cached_tokens, 0);
+    let billed = Usage {
+        cached: 0,
+        ..newest(&bills)
+    };
+    comes_true(&cold, billed, 1);
+    // It has been asked just now.
+    let again = house
+        .reasonix(&["run", "-s", &pid, "Fourth."])
+        .expect_code(0);
+    assert!(!again.err.contains("has expired"), "{}", again.err);
 }
 
 #[test]

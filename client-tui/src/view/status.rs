@@ -125,11 +125,13 @@ fn figures(model: &Model, session: &Session) -> Vec<Group> {
         groups.push(Group::new(8, TextRole::Dim, words));
     }
     match session.cache_left(model.clock) {
-        Some(0) => groups.push(Group::new(
-            8,
-            TextRole::Dim,
-            language.say(Msg::CacheExpired),
-        )),
+        Some(0) => {
+            let words = match session.cold_micros.map(short::money) {
+                Some(price) => language.fill(Msg::CacheExpiredAt, &[&price]),
+                None => language.say(Msg::CacheExpired).to_owned(),
+            };
+            groups.push(Group::new(8, TextRole::Dim, words));
+        }
         Some(left) if left <= CACHE_LAST_MS => {
             let seconds = left.div_ceil(1_000);
             let left = format!("{}:{:02}", seconds / 60, seconds % 60);

@@ -20,14 +20,14 @@ use tests::wait::pace;
 use tests::{Gate, House, Raw, Running, processes, skip, until};
 
 /// A system clock for the daemon alone, which a test sets.
-struct Clock {
+pub(crate) struct Clock {
     file: PathBuf,
     library: String,
 }
 
 impl Clock {
     /// The daemon proper runs with this clock. `None`: it cannot be had here.
-    fn begin(house: &House) -> Option<Self> {
+    pub(crate) fn begin(house: &House) -> Option<Self> {
         let asked = Command::new("faketime")
             .args(["-m", "-f", "+0", "sh", "-c", "printf %s \"$LD_PRELOAD\""])
             .stdin(Stdio::null())
@@ -61,7 +61,7 @@ impl Clock {
     }
 
     /// How far it is off, in seconds, with its sign.
-    fn set(&self, off: &str) {
+    pub(crate) fn set(&self, off: &str) {
         // In one step: the daemon reads it all the time.
         let fresh = self.file.with_extension("fresh");
         std::fs::write(&fresh, format!("{off}\n")).expect("write the clock");

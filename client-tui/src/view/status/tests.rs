@@ -662,6 +662,13 @@ fn the_end_of_the_vendors_cache_is_counted_down_in_its_last_minutes() {
             "{ms}: {row}"
         );
     }
+    let session = model.session.as_mut().expect("a session");
+    session.cold_micros = Some(120_000);
+    let priced = at(&mut model, 300_000);
+    assert!(
+        priced.contains("cache expired: next prompt $0.12 ·"),
+        "{priced}"
+    );
     let session = model.session.as_ref().expect("a session");
     let changes = |ms: i64| session.cache_changes_in(proto::Stamp(used.0 + ms));
     assert_eq!(changes(0), Some(180_000));
