@@ -10,7 +10,7 @@ use tests::{House, until};
 
 use crate::scripted::{FAST_RETRIES, RunOutput};
 
-/// Whether a request is of the session that was told this.
+/// Whether a request is of the session whose first prompt has these words.
 fn is_of(request: &Request, words: &str) -> bool {
     let mut messages = request.messages().iter();
     let first = messages.find(|message| message["role"] == "user");

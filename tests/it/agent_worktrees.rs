@@ -136,7 +136,7 @@ fn agent_in_a_worktree_leaves_the_checkout_alone_and_says_how_to_take_it_over() 
         project.display()
     );
     assert!(said.contains(&take) && said.contains(&drop), "{said}");
-    // Both do as they are told to.
+    // Both commands do what the result says.
     git(worktree, &["add", "-A"]);
     git(worktree, &["commit", "-q", "-m", "third"]);
     let shell = |line: &str| {

@@ -12,17 +12,17 @@ use crate::mcp::{faulty, servers};
 use crate::scripted::{FAST_RETRIES, RunOutput, house, run};
 use crate::short_sessions::held;
 
-/// What the session of a request was told first.
-fn told(request: &Request) -> String {
+/// First prompt of the session that sent the request.
+fn first_prompt(request: &Request) -> String {
     let mut messages = request.messages().iter();
     let first = messages.find(|message| message["role"] == "user");
     let first = first.and_then(|message| message["content"].as_str());
     first.unwrap_or_default().to_owned()
 }
 
-/// Whether a request is of a session that was told this.
+/// Whether a request is of a session whose first prompt has these words.
 fn is_of(request: &Request, words: &str) -> bool {
-    told(request).contains(words)
+    first_prompt(request).contains(words)
 }
 
 fn task(agent: &str, prompt: &str) -> Value {
@@ -119,7 +119,7 @@ fn ten_agents_work_side_by_side_and_the_eleventh_waits() {
         match (is_of(request, "PARENT"), request.results().len()) {
             (true, 0) => tasks((0..11).map(|number| ("general", format!("CHILD {number}")))),
             (true, _) => Answer::text("All are done."),
-            (false, _) => Answer::text(told(request)).held(Place::Before, &held),
+            (false, _) => Answer::text(first_prompt(request)).held(Place::Before, &held),
         }
     }));
     let house = house(&model);
@@ -778,7 +778,7 @@ fn a_hundred_agents_of_a_session_leave_nothing() {
                 tasks((done..done + 10).map(|number| ("general", format!("CHILD {number}"))))
             }
             true => Answer::text("All are done."),
-            false => Answer::text(told(request)),
+            false => Answer::text(first_prompt(request)),
         }
     }));
     let house = House::new();

@@ -204,7 +204,7 @@ fn server_is_kept_running_without_a_session() {
 }
 
 #[test]
-fn kept_server_keeps_the_daemon_until_it_has_failed() {
+fn autostart_server_prevents_idle_exit_until_it_fails() {
     let houses = [(); 2].map(|()| House::playing(&Script::new()));
     for house in &houses {
         house.settings("[daemon]\nidle_exit_minutes = 0.01");
@@ -220,7 +220,7 @@ fn kept_server_keeps_the_daemon_until_it_has_failed() {
     let daemon = house.daemon_pid().expect("a daemon");
     let ready = || house.daemon_log().contains("autostart: started");
     until("the server to be ready", || ready().then_some(()));
-    // Meanwhile one without such a server goes twice.
+    // Meanwhile a daemon without an autostart server exits twice.
     for _ in 0..2 {
         without.daemon();
         until("the daemon of the other home to go", || {

@@ -297,7 +297,7 @@ fn raised_budget_lets_a_goal_go_on_that_it_had_ended() {
 }
 
 #[test]
-fn what_a_sub_agent_spends_ends_the_goal_of_its_parent() {
+fn sub_agent_spending_ends_the_goal_of_its_parent() {
     let model = Model::start(Script::by(|request: &Request| {
         let messages = request.json["messages"].to_string();
         let answer = if messages.contains("Look into every corner.") {
@@ -314,13 +314,13 @@ fn what_a_sub_agent_spends_ends_the_goal_of_its_parent() {
     let ended = house.reasonix(&goal).expect_code(2);
     let how = "reasonix goal change 1 --budget-usd N";
     assert!(ended.err.contains(how), "{}", ended.err);
-    // One of the parent, four of its sub-agent: the fifth crosses it.
+    // One request of the parent, four of its sub-agent; the fifth exceeds the budget.
     assert_eq!(model.count(), 5);
     assert_eq!(node(&house, "1", "session")["spent"]["cost_micros"], 5_000);
     let status = house.reasonix(&["goal", "status", "1", "--json"]);
     assert_eq!(status.expect_code(0).json()["limit"], "usd");
     let child = house.log(proto::Pid(2)).check().count("session.exited");
-    assert_eq!(child, 1, "nobody is left at work");
+    assert_eq!(child, 1, "the sub-agent has exited");
 }
 
 #[test]

@@ -353,10 +353,18 @@ fn thoughts_of_another_entry_of_the_same_kind_are_left_out() {
         let (first, second) = (Model::start(thoughtful()), Model::start(thoughtful()));
         let house = House::new();
         house.settings(FAST_RETRIES);
-        house.provider(&first.entry_of(wire, "first", None));
+        let entry = first.entry_of(wire, "first", None);
+        let models = "models = [\"model-1\", \"other\"]";
+        house.provider(&entry.replace("model = \"model-1\"", models));
         house.provider(&second.entry_of(wire, "second", None));
         house.daemon();
         let pid = run(&house, &[], "Prompt A.").expect(0, "completed").pid();
+        // The confirmation counts the omitted reasoning, but not if the provider stays the same.
+        let asked = |model: &str| house.reasonix(&["model", &pid, model]).expect_code(1).err;
+        let omitted = "The new model will not receive the reasoning of earlier answers (2).";
+        assert!(asked("second").contains(omitted), "{}", asked("second"));
+        let other = asked("first/other");
+        assert!(!other.contains("not receive"), "{other}");
         works(&house, &["model", &pid, "second", "--yes"]);
         run(&house, &["-s", &pid], "Prompt B.").expect(0, "completed");
         works(&house, &["rewind", &pid, "1", "--conversation"]);

@@ -99,7 +99,7 @@ fn prompts_run_one_after_the_other_and_the_end_of_input_ends_the_run() {
 }
 
 #[test]
-fn eight_processes_save_a_thousand_turns_and_lists_and_search_have_all() {
+fn thousand_turns_of_eight_processes_are_all_listed_and_found() {
     const PROCESSES: usize = 8;
     const TURNS: usize = 125;
     let script = (0..TURNS).fold(Script::new(), |script, _| script.says("Saved."));

@@ -499,8 +499,8 @@ const ROWS: &[Row] = &[
     row("daemon stop", Some(&[]), None, None, Alone::Says),
 ];
 
-/// Listings with `--quiet` that change what they list.
-const QUIET_CHANGES: [&str; 2] = ["rm", "rewind"];
+/// Commands with `--quiet` that change data.
+const QUIET_MUTATING: [&str; 2] = ["rm", "rewind"];
 
 /// The words of every command, as help names them.
 fn commands(house: &House) -> Vec<String> {
@@ -664,7 +664,7 @@ fn quiet_listings_print_only_values_that_their_json_has() {
     let mut empty = Vec::new();
     for row in ROWS
         .iter()
-        .filter(|row| !QUIET_CHANGES.contains(&row.words))
+        .filter(|row| !QUIET_MUTATING.contains(&row.words))
     {
         let help = house.reasonix(&with(row, &["--help"])).out;
         let (Some(good), true) = (row.good, help.contains("--quiet")) else {
@@ -687,7 +687,7 @@ fn quiet_listings_print_only_values_that_their_json_has() {
             empty.push(row.words);
         }
     }
-    // Nothing waits in the one, and the session of the other began before there was a rule.
+    // The queue is empty, and the session was created before the rule.
     assert_eq!(empty, ["queue", "permissions list"]);
 }
 

@@ -376,7 +376,7 @@ fn no_vendor_is_named_in_the_engine() {
         "daemon/knowledge/src/skills.rs",
         "daemon/knowledge/src/skill_rendering.rs",
         "client-cli/src/messages/help/",
-        // Its permission rules are not read, and the user is told so.
+        // Its permission rules are not read, and the user gets a notice.
         "client-cli/src/unread_rules.rs",
         // The names that tools have in another agent, whose hooks run here: no model's vendor is meant.
         "daemon/hooks/",

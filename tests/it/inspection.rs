@@ -1,4 +1,4 @@
-//! What is shown of a session's prefix and context is what its requests hold.
+//! `prompt` and `inspect` show the prefix and context that requests contain.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn the_prefix_that_is_shown_is_the_one_that_is_sent() {
         .reasonix(&["prompt", &session, "--json"])
         .expect_code(0)
         .json();
-    // A new session here has the same, but for what could not be measured before.
+    // A new session has the same prefix; only its token counts were not measured yet.
     for what in ["sha256", "bytes", "model", "provider"] {
         assert_eq!(before[what], of_session[what], "{what}");
     }
@@ -134,7 +134,7 @@ fn listed_context_adds_up_to_the_request() {
     let sum = |name: &str, blocks: &[Value]| -> u64 {
         blocks.iter().filter_map(|block| block[name].as_u64()).sum()
     };
-    // The newest request had all of it but its own answer, and between them the names and marks of JSON.
+    // The newest request contains every block except its own answer, plus JSON syntax between blocks.
     let (_, sent) = blocks.split_last().expect("blocks");
     let body = model.requests().pop().expect("requests").body.len() as u64;
     let bytes = sum("bytes", sent);

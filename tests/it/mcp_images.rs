@@ -131,6 +131,34 @@ fn a_model_that_takes_no_images_gets_a_note_and_so_does_one_of_which_that_is_not
 }
 
 #[test]
+fn switch_to_a_model_without_images_reports_omitted_content() {
+    let looks = shoot(json!({})).reasoning("Let me look.");
+    let model = Model::start([looks, Answer::text("I see.")]);
+    let house = house(&model, Wire::Messages, "vision = true\n");
+    let pid = run(&house, &ALLOWED, "Look.").expect(0, "completed").pid();
+    let other = Model::start([Answer::text("I see nothing.")]);
+    house.provider(&other.entry("blind", None));
+    let switch = ["model", &pid, "blind"];
+    let asked = house.reasonix(&switch).expect_code(1).err;
+    let words = "The new model will not receive the reasoning of earlier answers (1) and images in tool results (1).";
+    assert!(asked.contains(words), "{asked}");
+    let mut chinese = house.command(&switch);
+    let asked = tests::Running::start(chinese.env("LANG", "zh_CN.UTF-8")).done();
+    assert!(
+        asked
+            .err
+            .contains("新模型不会收到：先前回答的推理（1 个回答）和工具结果中的图片（1 张）"),
+        "{asked:?}"
+    );
+    let _ = house
+        .reasonix(&["model", &pid, "blind", "--yes"])
+        .expect_code(0);
+    run(&house, &["-s", &pid], "And now?").expect(0, "completed");
+    assert_eq!(images_in(&other), [0]);
+    other.assert_strict();
+}
+
+#[test]
 fn invalid_damaged_and_deleted_images_become_notes_for_the_model() {
     let model = Model::start([
         shoot(json!({"data": STANDARD.encode("<svg/>")})),

@@ -147,7 +147,7 @@ fn pipe_stops_where_its_first_command_failed() {
 }
 
 #[test]
-fn pipe_of_json_hands_the_answer_on_and_stops_where_the_first_command_failed() {
+fn piped_json_output_passes_only_the_answer_and_a_failed_run_stops_the_pipe() {
     let model = Model::start(Script::by(
         |request: &Request| match request.json["messages"].to_string().contains("Lose it.") {
             true => Answer::text("").fault(Fault::refusal(401, "no such key", "invalid_api_key")),
@@ -170,6 +170,14 @@ fn pipe_of_json_hands_the_answer_on_and_stops_where_the_first_command_failed() {
         assert!(piped.err.contains("has no answer to attach"), "{piped:?}");
         assert_eq!(model.count(), before, "nothing was asked");
     }
+    // One that fails before it has a session stops the second, too.
+    let failed = house.reasonix(&["run", "--output-format", "json", "--model", "nosuch", "x"]);
+    assert_ne!(failed.code(), Some(0), "{failed:?}");
+    let before = model.count();
+    let piped = house.reasonix_reading(&["run", "How many?", "-"], &failed.out);
+    let piped = piped.expect_code(64);
+    assert!(piped.err.contains("has no answer to attach"), "{piped:?}");
+    assert_eq!(model.count(), before, "nothing was asked");
     // Other JSON is attached as it is.
     let other = "{\"text\": \"leaves\"}\n";
     let _ = house

@@ -1,12 +1,12 @@
 //! The servers of the MCP project, from the npm registry, over both transports.
 
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::{Value, json};
 use testkit::model::{Answer, Model, Request, Script};
-use tests::{House, Running, until};
+use tests::{House, Running};
 
 use crate::mcp::{offered, servers};
 use crate::scripted::{house, run};
@@ -17,7 +17,7 @@ const PACKAGES: &str = "REASONIX_NPM_SERVERS";
 const NODE: &str = ".bin/node";
 const EVERYTHING: &str = "@modelcontextprotocol/server-everything/dist/index.js";
 
-/// Names of the server that is a program, and of the one at an address.
+/// Config names of the stdio server and of the HTTP server.
 const NAMES: [&str; 2] = ["every", "web"];
 
 fn package(path: &str) -> PathBuf {
@@ -25,16 +25,14 @@ fn package(path: &str) -> PathBuf {
     PathBuf::from(place).join("node_modules").join(path)
 }
 
-/// A server of all features at an address, which is returned.
-fn at_an_address() -> (Running, String) {
+/// Starts `server-everything` over HTTP. Returns the process and its URL.
+fn start_http_server() -> (Running, String) {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
     let port = port.expect("a free port").port();
     let mut command = Command::new(package(NODE));
     command.arg(package(EVERYTHING)).arg("streamableHttp");
     let server = Running::start(command.env("PORT", port.to_string()));
-    until("the server to take connections", || {
-        TcpStream::connect(("127.0.0.1", port)).ok()
-    });
+    let _ = server.err_line("that it listens", |line| line.contains("listening on port"));
     (server, format!("http://127.0.0.1:{port}/mcp"))
 }
 
@@ -69,7 +67,7 @@ fn configure(house: &House, address: &str) {
 
 #[test]
 #[ignore = "needs Node.js and servers from the npm registry"]
-fn official_server_does_the_same_as_a_program_and_at_an_address() {
+fn official_server_behaves_the_same_over_stdio_and_http() {
     let calls = [
         ("echo", r#"{"message": "four leaves"}"#, "Echo: four leaves"),
         ("get-sum", r#"{"a": 2, "b": 3}"#, "The sum of 2 and 3 is 5."),
@@ -101,7 +99,7 @@ fn official_server_does_the_same_as_a_program_and_at_an_address() {
         ),
         ("get-tiny-image", "{}", "[image 20x20 png]"),
         ("get-roots-list", "{}", "MCP Roots (1 total)"),
-        // Nobody is there to answer or to allow.
+        // No client is attached to answer or approve.
         ("trigger-elicitation-request", "{}", r#""action": "cancel""#),
         (
             "trigger-sampling-request",
@@ -112,7 +110,7 @@ fn official_server_does_the_same_as_a_program_and_at_an_address() {
     ];
     let model = calling(calls.map(|(tool, arguments, _)| (tool, arguments)).to_vec());
     let house = house(&model);
-    let (_server, address) = at_an_address();
+    let (_server, address) = start_http_server();
     configure(&house, &address);
     for server in NAMES {
         let allow = format!("mcp__{server}");
@@ -138,12 +136,12 @@ fn official_server_does_the_same_as_a_program_and_at_an_address() {
 
 #[test]
 #[ignore = "needs Node.js and servers from the npm registry"]
-fn prompts_resources_and_reading_tools_of_the_official_server_are_used() {
+fn official_server_prompts_resources_and_read_only_tools_work() {
     let model = calling(vec![("get-sum", r#"{"a": 2, "b": 3}"#)]);
     let house = house(&model);
-    let (_server, address) = at_an_address();
+    let (_server, address) = start_http_server();
     configure(&house, &address);
-    // What only reads runs unasked where the user's own entry says so, and is asked about elsewhere.
+    // Read-only tools run without approval only if the server's entry has `read_only_policy`.
     for (server, wanted) in [(NAMES[0], "is 5."), (NAMES[1], "needs approval")] {
         run(&house, &[], &format!("Use {server}."));
         let results = model.requests().pop().expect("requests").results();

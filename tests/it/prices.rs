@@ -23,10 +23,18 @@ const NEAR: u64 = 220;
 /// What the vendor has billed, a request each.
 type Bills = Arc<Mutex<Vec<Usage>>>;
 
+/// What the vendor's cache holds.
+type Cache = Arc<Mutex<BlockCache>>;
+
 /// Long answers, and an exact bill.
 fn vendor() -> (Model, Bills) {
-    let (bills, mut cache) = (Bills::default(), BlockCache::default());
-    let billed = Arc::clone(&bills);
+    let (model, bills, _) = vendor_with_cache();
+    (model, bills)
+}
+
+fn vendor_with_cache() -> (Model, Bills, Cache) {
+    let (bills, cache) = (Bills::default(), Cache::default());
+    let (billed, served) = (Arc::clone(&bills), Arc::clone(&cache));
     let script = Script::by(move |request: &Request| {
         let text = match request.last_text().contains("Write a summary") {
             // As long as the forecast assumes summaries to be: 1,500 tokens.
@@ -36,12 +44,12 @@ fn vendor() -> (Model, Bills) {
         let output = text.len() as u64 / 4;
         let usage = Usage {
             output,
-            ..cache.serve(&request.body)
+            ..served.lock().expect("cache").serve(&request.body)
         };
         billed.lock().expect("bills").push(usage);
         Answer::text(text).usage(usage)
     });
-    (Model::start(script), bills)
+    (Model::start(script), bills, cache)
 }
 
 /// Dollars for a million tokens: fresh, cached, got.
@@ -145,8 +153,8 @@ fn forecasts_match_the_vendors_bill() {
 }
 
 #[test]
-fn price_of_an_expired_cache_is_shown_before_the_next_prompt_and_is_the_bill() {
-    let (model, bills) = vendor();
+fn cost_after_cache_expiry_is_shown_and_matches_the_bill() {
+    let (model, bills, cache) = vendor_with_cache();
     let house = House::new();
     house.settings(FAST_RETRIES);
     house.provider(&format!(
@@ -156,11 +164,12 @@ fn price_of_an_expired_cache_is_shown_before_the_next_prompt_and_is_the_bill() {
     let Some(clock) = Clock::begin(&house) else {
         return;
     };
-    // What was asked an hour ago the vendor has forgotten: five minutes are enough for that.
+    // The cache of an hour ago has expired: its lifetime is five minutes.
     clock.set("-3600");
     let pid = run(&house, &[], "First.").expect(0, "completed").pid();
     run(&house, &["-s", &pid], "Second.").expect(0, "completed");
     clock.set("+0");
+    *cache.lock().expect("cache") = BlockCache::default();
     let listed = house.reasonix(&["ls", "--json"]).expect_code(0).json();
     let cold: Forecast = serde_json::from_value(listed[0]["cold"].clone()).expect("a forecast");
     let asked = house
@@ -172,12 +181,10 @@ fn price_of_an_expired_cache_is_shown_before_the_next_prompt_and_is_the_bill() {
     );
     assert!(asked.err.contains(&words), "{words}: {}", asked.err);
     assert_eq!(cold.cached_tokens, 0);
-    let billed = Usage {
-        cached: 0,
-        ..newest(&bills)
-    };
+    let billed = newest(&bills);
+    assert_eq!(billed.cached, 0);
     comes_true(&cold, billed, 1);
-    // It has been asked just now.
+    // The cache is warm again.
     let again = house
         .reasonix(&["run", "-s", &pid, "Fourth."])
         .expect_code(0);

@@ -103,7 +103,7 @@ fn research_keeps_its_state_in_the_project_and_out_of_the_prefix() {
         (&state["turn"], &state["why"]),
         (&json!(2), &json!("faster"))
     );
-    // Each turn was told how to work, and where.
+    // The context of each turn names the method and the directory.
     let contexts = contexts(&house);
     let told = |text: &String| text.contains("long research") && text.contains(&name);
     assert!(

@@ -401,7 +401,7 @@ impl Attached {
         output::part(&self.painter.paint(&piece))
     }
 
-    /// Leaves; a person is told how to come back.
+    /// Leaves; a person sees how to come back.
     fn leave(&mut self, code: u8) -> Result<u8, Error> {
         if terminal::is_interactive() {
             self.note(&say!(Msg::LeftSession, self.pid))?;

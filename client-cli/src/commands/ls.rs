@@ -75,21 +75,21 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
             .iter()
             .try_for_each(|session| output::line(&session.pid.to_string()));
     }
-    table(sessions, verbose)
+    print_table(sessions, verbose)
 }
 
 /// A row of a table of sessions.
-pub trait Row {
-    /// Its cells, as many as a terminal has room for.
-    fn short(&self) -> [String; 8];
-    /// The same with what else is known.
-    fn long(&self) -> [String; 16];
+pub trait SessionTableRow {
+    /// Cells of the default columns.
+    fn default_cells(&self) -> [String; 8];
+    /// Cells of all columns, for `--verbose`.
+    fn verbose_cells(&self) -> [String; 16];
 }
 
-/// Prints rows below their heads; `verbose`: with more columns.
-pub fn table(rows: &[impl Row], verbose: bool) -> Result<(), Error> {
+/// Prints the rows under a header, with all columns if `verbose`.
+pub fn print_table(rows: &[impl SessionTableRow], verbose: bool) -> Result<(), Error> {
     if verbose {
-        let rows: Vec<_> = rows.iter().map(Row::long).collect();
+        let rows: Vec<_> = rows.iter().map(SessionTableRow::verbose_cells).collect();
         return output::table(
             [
                 Head::Pid,
@@ -113,13 +113,16 @@ pub fn table(rows: &[impl Row], verbose: bool) -> Result<(), Error> {
         );
     }
     let columns = terminal::columns();
-    let rows = rows.iter().map(Row::short).map(|mut row| {
-        // A long directory would hide the titles.
-        if let (Some(columns), [.., cwd, _]) = (columns, &mut row) {
-            *cwd = output::end_of(cwd, columns / CWD_SHARE);
-        }
-        row
-    });
+    let rows = rows
+        .iter()
+        .map(SessionTableRow::default_cells)
+        .map(|mut row| {
+            // A long directory would hide the titles.
+            if let (Some(columns), [.., cwd, _]) = (columns, &mut row) {
+                *cwd = output::end_of(cwd, columns / CWD_SHARE);
+            }
+            row
+        });
     if columns.is_some_and(|columns| columns < NARROW) {
         let rows: Vec<_> = rows
             .map(|[pid, state, _, _, _, active, _, title]| [pid, state, active, title])
@@ -142,8 +145,8 @@ pub fn table(rows: &[impl Row], verbose: bool) -> Result<(), Error> {
     )
 }
 
-impl Row for SessionSummary {
-    fn short(&self) -> [String; 8] {
+impl SessionTableRow for SessionSummary {
+    fn default_cells(&self) -> [String; 8] {
         [
             self.pid.to_string(),
             format!("{}{}", state(self), held(self)),
@@ -156,8 +159,8 @@ impl Row for SessionSummary {
         ]
     }
 
-    fn long(&self) -> [String; 16] {
-        let [pid, state, _, turns, tokens, _, cwd, title] = self.short();
+    fn verbose_cells(&self) -> [String; 16] {
+        let [pid, state, _, turns, tokens, _, cwd, title] = self.default_cells();
         // Date and time to the minute.
         let minute = |at: Stamp| at.to_string().chars().take(16).collect();
         [

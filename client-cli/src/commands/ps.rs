@@ -9,7 +9,7 @@ use proto::params::session::SessionSummary;
 use serde_json::json;
 
 use super::Listing;
-use super::ls::Row;
+use super::ls::SessionTableRow;
 use crate::exit::Error;
 use crate::messages::{Head, Label};
 use crate::output;
@@ -51,7 +51,8 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
         })
         .await?;
     if args.tree && !args.listing.quiet && !args.listing.json {
-        return commands::ls::table(&tree_rows(list), verbose).map(|()| 0);
+        commands::ls::print_table(&tree_rows(&mut list), verbose)?;
+        return others_table(&list.children).map(|()| 0);
     }
     if args.tree {
         // Programs read the parent from `ppid`, and the session of a process from `session`.
@@ -63,53 +64,67 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
         return Ok(0);
     }
     commands::ls::print(&list.processes, &args.listing, verbose)?;
-    if !args.listing.quiet && !list.children.is_empty() {
-        output::line("")?;
-        commands_table(&list.children)?;
+    if !args.listing.quiet {
+        others_table(&list.children)?;
     }
     Ok(0)
 }
 
-/// A row of the tree, with its depth.
+/// The processes below the sessions, in a table of their own.
+fn others_table(processes: &[ChildProcess]) -> Result<(), Error> {
+    if processes.is_empty() {
+        return Ok(());
+    }
+    output::line("")?;
+    commands_table(processes)
+}
+
+/// Row of `ps --tree`. A process has its depth; a session's title already shows it.
 enum TreeRow {
     Session(Box<SessionSummary>),
     Process(usize, ChildProcess),
 }
 
-/// Sessions, each followed by its processes and then by its sub-agents; last the processes of no listed session, as servers
-/// that sessions share.
-fn tree_rows(list: ListOutput) -> Vec<TreeRow> {
-    let mut processes = list.children;
+/// Sessions, each followed by its processes and then by its sub-agents. Processes of no listed session stay in the list, such
+/// as shared MCP servers.
+fn tree_rows(list: &mut ListOutput) -> Vec<TreeRow> {
     let mut rows = Vec::new();
-    for (depth, mut session) in tree::ordered(list.processes) {
+    for (depth, mut session) in tree::ordered(std::mem::take(&mut list.processes)) {
         session.title.insert_str(0, &tree::branch(depth));
-        let own = processes.extract_if(.., |process| process.session == session.pid);
-        let own: Vec<_> = own.map(|own| TreeRow::Process(depth + 1, own)).collect();
+        let is_own = |process: &mut ChildProcess| process.session == session.pid;
+        let own: Vec<_> = list.children.extract_if(.., is_own).collect();
         rows.push(TreeRow::Session(Box::new(session)));
-        rows.extend(own);
+        rows.extend(own.into_iter().map(|own| TreeRow::Process(depth + 1, own)));
     }
-    rows.extend(processes.into_iter().map(|left| TreeRow::Process(0, left)));
     rows
 }
 
-impl Row for TreeRow {
-    fn short(&self) -> [String; 8] {
+impl SessionTableRow for TreeRow {
+    fn default_cells(&self) -> [String; 8] {
         match self {
-            Self::Session(session) => session.short(),
+            Self::Session(session) => session.default_cells(),
             Self::Process(depth, process) => {
-                let none = String::new;
-                let [pid, kind, _, _, runs, _] = cells(process);
+                let [pid, kind, _, _, runs, _] = process_cells(process);
                 let title = format!("{}{}", tree::branch(*depth), process.command);
-                [pid, kind, none(), none(), none(), runs, none(), title]
+                [
+                    pid,
+                    kind,
+                    String::new(),
+                    String::new(),
+                    String::new(),
+                    runs,
+                    String::new(),
+                    title,
+                ]
             }
         }
     }
 
-    fn long(&self) -> [String; 16] {
+    fn verbose_cells(&self) -> [String; 16] {
         match self {
-            Self::Session(session) => session.long(),
+            Self::Session(session) => session.verbose_cells(),
             Self::Process(..) => {
-                let [pid, kind, _, _, _, runs, _, title] = self.short();
+                let [pid, kind, _, _, _, runs, _, title] = self.default_cells();
                 let mut cells = [const { String::new() }; 16];
                 (cells[0], cells[1], cells[9], cells[14]) = (pid, kind, runs, title);
                 cells
@@ -121,7 +136,7 @@ impl Row for TreeRow {
 /// The operating-system processes of tools. Those in the background have a number of their own, by which `kill` ends
 /// them.
 pub fn commands_table(children: &[ChildProcess]) -> Result<(), Error> {
-    let rows: Vec<_> = children.iter().map(cells).collect();
+    let rows: Vec<_> = children.iter().map(process_cells).collect();
     output::table(
         [
             Head::Pid,
@@ -136,7 +151,7 @@ pub fn commands_table(children: &[ChildProcess]) -> Result<(), Error> {
 }
 
 /// Number, kind, session, process, how long it runs, and command line.
-fn cells(child: &ChildProcess) -> [String; 6] {
+fn process_cells(child: &ChildProcess) -> [String; 6] {
     [
         child
             .pid

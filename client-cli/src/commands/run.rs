@@ -35,7 +35,7 @@ pub use report::RunResult;
 /// Run one prompt without a terminal and print the answer.
 ///
 /// Progress goes to standard error. Standard input is added to the prompt if it is a file, or a pipe with data
-/// within 0.3 seconds; `-` waits for it, and takes only the answer from the JSON result of another `run`.
+/// within 0.3 seconds; `-` waits for it. If it is the JSON output of another `run`, `-` adds only its answer.
 ///
 /// A prompt that starts with `/` runs a custom command: `reasonix run "/review"`; `reasonix commands` lists them.
 ///

@@ -37,6 +37,8 @@ client::catalog! {
     NoFileHint = "give the path of an existing file or directory", "请给出现有文件或目录的路径";
     NoAnswerFrom = "session {0} has no answer to attach: its last turn did not complete", "会话 {0} 没有可附加的回答：它的上一回合没有完成";
     NoAnswerFromHint = "see `reasonix show {0}`", "请查看 `reasonix show {0}`";
+    PipedNoAnswer = "the piped `run` has no answer to attach (session {0}, outcome `{1}`)", "管道中的 `run` 结果没有可附加的回答（会话 {0}，结果 `{1}`）";
+    PipedNoSession = "the piped `run` has no answer to attach (outcome `{0}`)", "管道中的 `run` 结果没有可附加的回答（结果 `{0}`）";
     StdinNothing = "standard input is empty", "标准输入为空";
     StdinNothingHint = "the command before it may have failed; without `-` the prompt is enough", "前一个命令可能失败了；不写 `-` 时仅用提示词即可";
     FileName = "cannot attach `{0}`: its path has a quote or a line break", "无法附加 `{0}`：路径含有引号或换行";

@@ -186,7 +186,7 @@ fn ps_has_four_forms() {
 }
 
 #[test]
-fn processes_stand_in_the_tree_below_the_session_that_started_them() {
+fn ps_tree_shows_processes_below_their_session() {
     let fake = Fake::start(|_: &Call| {
         let (mut agent, mut other) = (rich(), rich());
         (agent["pid"], agent["ppid"], agent["title"]) = (json!(5), json!(3), json!("agent"));
@@ -196,7 +196,12 @@ fn processes_stand_in_the_tree_below_the_session_that_started_them() {
         shared["server"] = json!(true);
         let mut background = process(5, "shell", "sleep 9");
         background["pid"] = json!(12);
-        let children = [shared, background, process(3, "command", "make")];
+        let children = [
+            shared,
+            background,
+            process(3, "command", "make"),
+            process(9, "command", "top"),
+        ];
         vec![FakeAction::Answer(
             json!({"processes": [rich(), other, agent], "children": children}),
         )]
@@ -204,7 +209,8 @@ fn processes_stand_in_the_tree_below_the_session_that_started_them() {
     let rows = |arguments: &[&str]| {
         let done = run(&mut reasonix(&fake.home(), arguments));
         assert_eq!((done.code, done.err.as_str()), (Some(0), ""), "{done:?}");
-        let lines = done.out.lines().skip(1).map(|line| {
+        let (tree, _) = done.out.split_once("\n\n").expect("two tables");
+        let lines = tree.lines().skip(1).map(|line| {
             let title = line
                 .rsplit("  ")
                 .find(|cell| !cell.is_empty() && *cell != "last");
@@ -219,17 +225,24 @@ fn processes_stand_in_the_tree_below_the_session_that_started_them() {
         ("5", "└ agent"),
         ("12", "└ sleep 9"),
         ("4", "other"),
-        ("-", "npx ex"),
     ];
     let wanted = wanted.map(|(pid, title)| (pid.to_owned(), title.to_owned()));
     assert_eq!(rows(&["ps", "--tree"]), wanted);
     let long = rows(&["ps", "--tree", "-v"]);
     assert_eq!(long.len(), wanted.len(), "{long:?}");
+    // Processes of no session, or of one that is not listed, are below.
+    let whole = run(&mut reasonix(&fake.home(), &["ps", "--tree"])).out;
+    let (_, others) = whole.split_once("\n\n").expect("two tables");
+    let rows: Vec<_> = others.lines().skip(1).collect();
+    assert!(
+        rows.len() == 2 && rows[0].ends_with("npx ex") && rows[1].ends_with("top"),
+        "{whole}"
+    );
     let quiet = run(&mut reasonix(&fake.home(), &["ps", "--tree", "-q"])).out;
     assert_eq!(quiet, "3\n5\n4\n");
     let json = run(&mut reasonix(&fake.home(), &["ps", "--tree", "--json"])).out;
     let json: Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(json["children"].as_array().map(Vec::len), Some(3), "{json}");
+    assert_eq!(json["children"].as_array().map(Vec::len), Some(4), "{json}");
 }
 
 #[test]

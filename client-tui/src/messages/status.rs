@@ -32,7 +32,7 @@ super::catalog! {
     Cache = "cache {0}%", "缓存 {0}%";
     CacheEnds = "cache expires in {0}", "缓存 {0} 后过期";
     CacheExpired = "cache expired", "缓存已过期";
-    CacheExpiredAt = "cache expired: next prompt {0}", "缓存已过期：下一条提示词 {0}";
+    CacheExpiredWithCost = "cache expired, next prompt about {0}", "缓存已过期，下一条提示词约 {0}";
     Tokens = "{0} tokens", "{0} 词元";
     Running = "running {0}", "正在运行 {0}";
     /// The key.

@@ -55,9 +55,9 @@ pub struct Session {
     pub cache_used: Option<Stamp>,
     /// Milliseconds for which the vendor keeps the cache, if known.
     pub cache_ttl_ms: Option<u64>,
-    /// Millionths of a dollar that the next prompt costs if the cache has forgotten the conversation. `None`: not known,
-    /// or the conversation has gone on since.
-    pub cold_micros: Option<u64>,
+    /// Forecast cost of the next prompt after the cache has expired, in millionths of a dollar. `None`: unknown, or there
+    /// was a newer request.
+    pub expired_cache_cost_micros: Option<u64>,
     pub turns: u64,
     pub queue: Queue,
     /// The goal in progress.
@@ -119,7 +119,7 @@ impl Session {
             context_window: 0,
             cache_used: None,
             cache_ttl_ms: None,
-            cold_micros: None,
+            expired_cache_cost_micros: None,
             turns: 0,
             queue: Queue::default(),
             goal: None,
@@ -242,7 +242,7 @@ impl Session {
         self.context_tokens = summary.context_tokens;
         self.context_window = summary.context_window;
         (self.cache_used, self.cache_ttl_ms) = (summary.cache_used, summary.cache_ttl_ms);
-        self.cold_micros = summary.cold.as_ref().and_then(|cold| cold.cost_micros);
+        self.expired_cache_cost_micros = summary.cold.as_ref().and_then(|cold| cold.cost_micros);
         self.turns = summary.turns;
     }
 
@@ -383,11 +383,15 @@ impl Session {
                     Some(_) | None => {}
                 }
                 self.options.apply(&set.options);
+                if set.options.model.is_some() || set.options.effort.is_some() {
+                    self.expired_cache_cost_micros = None;
+                }
                 if let Some(window) = set.context_window {
                     self.context_window = window.tokens;
                 }
             }
             Body::CacheReset(reset) => {
+                self.expired_cache_cost_micros = None;
                 if let Some(wire) = reset.wire {
                     self.context_window = wire.context_window;
                 }
@@ -411,6 +415,7 @@ impl Session {
             }
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::SessionRewound(rewound) => {
+                self.expired_cache_cost_micros = None;
                 if let Some(todos) = rewound.todos {
                     self.todos = todos;
                 }
@@ -426,7 +431,7 @@ impl Session {
                     self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
                     let took = i64::try_from(usage.duration_ms).unwrap_or(i64::MAX);
                     self.cache_used = Some(Stamp(at.0.saturating_sub(took)));
-                    self.cold_micros = None;
+                    self.expired_cache_cost_micros = None;
                 }
             }
             other => self.runs(other, at),

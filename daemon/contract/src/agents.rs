@@ -15,7 +15,7 @@ pub struct AgentTask {
     pub agent: String,
     /// What it does, in a few words for the user; may be empty.
     pub description: String,
-    /// What it is told.
+    /// Its prompt.
     pub prompt: String,
     /// The skill that it works by.
     pub skill: Option<AgentSkill>,

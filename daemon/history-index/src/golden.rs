@@ -8,8 +8,8 @@ use crate::fixture::IndexFixture;
 
 const SESSIONS: u64 = 10_000;
 const MESSAGES: usize = 3;
-/// Sessions, of which one has the message of a golden query.
-const APART: u64 = 1_000;
+/// One session in this many contains a golden message.
+const GOLDEN_INTERVAL: u64 = 1_000;
 
 const ENGLISH: [&str; 40] = [
     "the", "a", "of", "to", "in", "file", "test", "error", "function", "build", "server", "client",
@@ -136,9 +136,9 @@ fn fill(past: &IndexFixture) -> Vec<String> {
     for pid in 1..=SESSIONS {
         let mut session = past.session(pid, "/a");
         for place in 0..MESSAGES {
-            let golden = usize::try_from(pid / APART).unwrap();
+            let golden = usize::try_from(pid / GOLDEN_INTERVAL).unwrap();
             let text = match GOLDEN.get(golden) {
-                Some((text, _)) if pid % APART == 1 && place == 1 => (*text).to_owned(),
+                Some((text, _)) if pid % GOLDEN_INTERVAL == 1 && place == 1 => (*text).to_owned(),
                 _ => numbers.text(),
             };
             match place % 3 {

@@ -33,7 +33,7 @@ pub struct CustomCommand {
     pub source: CommandSource,
     /// From the workspace root, or absolute. `None`: it comes with the program.
     pub file: Option<String>,
-    /// What the model is told, with places for arguments.
+    /// The text for the model, with places for arguments.
     pub body: String,
     /// Another command of this name counts: its file.
     pub hidden_by: Option<String>,

@@ -1,6 +1,6 @@
 //! Finds and reads the files that define commands and agents: regular Markdown files in a known directory.
 //!
-//! A project's file that a link leads out of the workspace is left out. What is left out is told.
+//! A project's file that a link leads out of the workspace is left out, and reported.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -122,7 +122,7 @@ impl<'a> DefinitionFiles<'a> {
         names
     }
 
-    /// The text of a file. `None`: it is left out, and that is told.
+    /// The text of a file. `None`: it is left out and reported.
     pub fn read(&mut self, path: &Path, root: &Root) -> Option<String> {
         let at = self.resolve(path, root)?;
         let read = self.workspace.read_start(&at, FILE_BYTES_MAX);
@@ -140,9 +140,9 @@ impl<'a> DefinitionFiles<'a> {
         None
     }
 
-    /// What a path leads to. `None`: nothing, or it is left out, and that is told.
+    /// What a path leads to. `None`: nothing, or it is left out and reported.
     fn resolve(&mut self, path: &Path, root: &Root) -> Option<ResolvedPath> {
-        // A broken link is told, a missing directory is not.
+        // A broken link is reported, a missing directory is not.
         path.symlink_metadata().ok()?;
         let Some(text) = path.to_str() else {
             self.report(path, None, "its path is not valid UTF-8");

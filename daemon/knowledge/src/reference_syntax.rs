@@ -69,7 +69,7 @@ impl Reference {
         readings
     }
 
-    /// Whether it can hardly be anything else than a path: then a user is told if nothing is there.
+    /// Whether it can hardly be anything else than a path: then a user gets a notice if nothing is there.
     pub fn is_clearly_a_path(&self) -> bool {
         let end = match self.quoted {
             true => None,

@@ -22,7 +22,7 @@ const DESCRIPTION_MAX: usize = 8 * 1024;
 const SCHEMA_MAX: usize = 64 * 1024;
 /// Bytes of all schemas and descriptions of a server.
 const TOTAL_MAX: usize = 1024 * 1024;
-/// Problems of one server that are told one by one.
+/// Problems of one server that are listed one by one.
 const PROBLEMS_MAX: usize = 20;
 /// The longest file of a listing that is read.
 const FILE_MAX: u64 = 8 * 1024 * 1024;

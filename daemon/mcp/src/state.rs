@@ -60,16 +60,19 @@ impl ServerState {
         }
     }
 
-    /// Whether it runs, or is started or asked again by itself.
+    /// Whether the server runs, starts, or is started again by itself.
     #[must_use]
-    pub fn is_up(&self) -> bool {
-        matches!(
-            self,
-            Self::Starting { .. }
-                | Self::Ready
-                | Self::Unreachable { .. }
-                | Self::BackingOff { .. }
-        )
+    pub fn is_running_or_restarting(&self) -> bool {
+        match self {
+            Self::Starting { .. } | Self::Ready | Self::BackingOff { .. } => true,
+            // A server at an address may stay away for ever.
+            Self::Unreachable { .. }
+            | Self::Failed { .. }
+            | Self::NeedsLogin { .. }
+            | Self::Withdrawn { .. }
+            | Self::Resting
+            | Self::Disabled { .. } => false,
+        }
     }
 
     /// Why it does not work.

@@ -139,7 +139,7 @@ impl ServerTool {
     /// Takes the definition of the server as approved, if it is the one that was judged.
     ///
     /// # Errors
-    /// It is another one, or gone: what the model is told.
+    /// The tool has changed or is gone: the result for the model.
     fn check_definition(&self) -> Result<(), Outcome> {
         let name = &self.server.config.name;
         let Some(hash) = self.hash_now() else {
@@ -191,7 +191,7 @@ impl ServerTool {
         }
     }
 
-    /// What the model is told of a call without a result.
+    /// The outcome of a failed call, worded for the model.
     fn failed(&self, error: CallError) -> Outcome {
         let name = &self.server.config.name;
         match error {

@@ -223,7 +223,7 @@ impl Daemon {
 
     /// Whether a command runs in the background, or one is being started or cleared away.
     fn has_background(&self) -> bool {
-        // MCP servers serve sessions: they are no work by themselves.
+        // MCP servers of sessions are not counted; `until_asked` counts `[[autostart]]` servers.
         self.procs.count_of_sessions() > 0
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct Activity {
     /// Connections, and calls that outlive theirs.
     pub guests: u64,
-    /// A session is unfinished, a command runs in the background, or a server that is to be kept running does.
+    /// A session is unfinished, a command runs in the background, or an `[[autostart]]` server runs or is being restarted.
     pub work: bool,
 }
 

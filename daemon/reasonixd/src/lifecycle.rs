@@ -274,7 +274,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     autostart::check(&start.loaded, &start.user_home).map_err(anyhow::Error::msg)?;
     recover_sessions(&daemon.supervisor, gate, catalog).await;
     // As long as the daemon lives.
-    let kept_servers = match autostart::begin(&daemon, &start.loaded).await {
+    let autostart_servers = match autostart::begin(&daemon, &start.loaded).await {
         Ok(kept) => kept,
         Err(problem) => {
             // What was recovered goes on with the next daemon.
@@ -295,7 +295,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         stop.clone(),
     ));
     let retention = tasks::spawn(retention::keep(Arc::downgrade(&daemon)));
-    let leave = until_asked(&daemon, &kept_servers).await;
+    let leave = until_asked(&daemon, &autostart_servers).await;
     retention.abort();
     let budget = Budget::new(ending::END_MAX);
     gate.end();
@@ -359,7 +359,7 @@ fn store_stop_request(daemon: &Daemon, leave: ShutdownReason) {
 
 /// Returns when the daemon is to end: asked by a client or a signal, for `idle` when nothing runs any more, or because
 /// nobody has needed it for so long.
-async fn until_asked(daemon: &Daemon, kept: &[Arc<Server>]) -> ShutdownReason {
+async fn until_asked(daemon: &Daemon, autostart_servers: &[Arc<Server>]) -> ShutdownReason {
     let mut asked = daemon.gate.asked();
     let mut still_since = None;
     loop {
@@ -391,8 +391,8 @@ async fn until_asked(daemon: &Daemon, kept: &[Arc<Server>]) -> ShutdownReason {
             () = tokio::time::sleep(pause) => {}
         }
         if wanted.is_none() {
-            let is_kept_up = |server: &Arc<Server>| server.state().is_up();
-            let work = || daemon.has_unfinished_work() || kept.iter().any(is_kept_up);
+            let is_needed = |server: &Arc<Server>| server.state().is_running_or_restarting();
+            let work = || daemon.has_unfinished_work() || autostart_servers.iter().any(is_needed);
             daemon.gate.look(idle::now(), daemon.life.idle_exit, work);
         }
     }

@@ -83,7 +83,7 @@ const WITHOUT_PLAN: [&str; 7] = [
     "直接做",
 ];
 
-/// Letters of the last answer that the planner is told.
+/// Letters of the last answer that the planner gets.
 const ANSWER_MAX: usize = 6_000;
 
 /// The model that plans the turn of this prompt. `None`: the turn is not planned. See the table above.

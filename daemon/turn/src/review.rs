@@ -1,4 +1,4 @@
-//! The review of risky calls: which calls a second model looks at before the user is asked, what it is told, and what its
+//! The review of risky calls: which calls a second model looks at before the user is asked, its prompt, and what its
 //! verdict changes. Pure.
 //!
 //! | verdict | the call |

@@ -15,8 +15,8 @@ use super::scenes::{self, Scene, TerminalSetup, has_composer, wait};
 /// A key that comes sooner does not count as an answer: nobody can have read the question.
 const GUARD: Duration = Duration::from_millis(350);
 
-/// What the session of a request was told first.
-fn told(request: &Request) -> String {
+/// First prompt of the session that sent the request.
+fn first_prompt(request: &Request) -> String {
     let mut messages = request.messages().iter();
     let first = messages.find(|message| message["role"] == "user");
     let first = first.and_then(|message| message["content"].as_str());
@@ -31,7 +31,10 @@ fn parent(
     mode: ApprovalMode,
 ) -> Scene {
     let script = Script::by(move |request: &Request| {
-        match (told(request).contains("PARENT"), request.results().len()) {
+        match (
+            first_prompt(request).contains("PARENT"),
+            request.results().len(),
+        ) {
             (true, 0) => {
                 let mut answer = Answer::text("I give tasks.");
                 for (agent, prompt) in tasks {
@@ -54,12 +57,14 @@ fn two() -> Scene {
     let pause = Pause::new();
     let held = pause.clone();
     let command = Gate::command("gate");
-    let child =
-        move |request: &Request| match (told(request).contains("LOOK"), request.results().len()) {
-            (true, _) => Answer::text("Nothing is there.").held(Place::Before, &held),
-            (false, 0) => Answer::call("bash", json!({"command": command.clone()})),
-            (false, _) => Answer::text("The command is through."),
-        };
+    let child = move |request: &Request| match (
+        first_prompt(request).contains("LOOK"),
+        request.results().len(),
+    ) {
+        (true, _) => Answer::text("Nothing is there.").held(Place::Before, &held),
+        (false, 0) => Answer::call("bash", json!({"command": command.clone()})),
+        (false, _) => Answer::text("The command is through."),
+    };
     let tasks = &[("explore", "LOOK"), ("general", "RUN")];
     let scene = parent(pause, tasks, child, ApprovalMode::Yolo);
     scene.gate.wait();

@@ -10,11 +10,13 @@ use proto::outcome::OutcomeKind;
 use proto::{Pid, TextOrigin, frame};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Deserialize;
-use serde_json::json;
 
 use crate::exit::Error;
 use crate::messages::run::Msg;
 use crate::{output, reach};
+
+/// Maximum bytes of the output of another `run`, with all its events.
+const RUN_OUTPUT_MAX: usize = 256 * 1024 * 1024;
 
 /// How long an open pipe may be silent at first, if there is a prompt without it.
 const FIRST_MAX: Duration = Duration::from_millis(300);
@@ -41,29 +43,36 @@ pub fn gather(words: &[String], hint: &str) -> Result<Prompt, Error> {
     } else {
         Some(FIRST_MAX)
     };
-    let piped = read(&input, input.lock(), first)?;
-    match waits {
-        true => join(&typed, Some(wanted(piped.unwrap_or_default())?), hint),
-        false => join(&typed, piped, hint),
+    let max = match waits {
+        true => RUN_OUTPUT_MAX,
+        false => frame::INBOUND_MAX,
+    };
+    let mut piped = read(&input, input.lock(), first, max)?;
+    if waits {
+        let text = text_to_attach(piped.unwrap_or_default())?;
+        check_length(text.len(), frame::INBOUND_MAX)?;
+        piped = Some(text);
     }
+    join(&typed, piped, hint)
 }
 
-/// The result that a `run` before this one prints as JSON, alone or behind its events.
+/// Last line of the output of `run --output-format json` or `jsonl`.
 #[derive(Deserialize)]
-struct EarlierResult {
-    pid: Pid,
+struct PipedResult {
+    /// Absent: it failed before there was a session.
+    pid: Option<Pid>,
     outcome: String,
     text: String,
-    /// Read to be sure that it is one.
+    /// Required, so that other JSON with the same names is not taken for a result.
     #[serde(rename = "tool_calls")]
     _tool_calls: u64,
 }
 
-/// What a user who writes `-` wants of the piped input: of a run's result its answer, of anything else all.
+/// Returns the text to attach for `-`: the answer if the input is the JSON output of a `run`, else the whole input.
 ///
 /// # Errors
-/// The command before it failed: it left nothing, or a result that says so. Nothing is asked then.
-fn wanted(piped: String) -> Result<String, Error> {
+/// The input is empty, or the result of a run that did not complete or has no answer. No request is made then.
+fn text_to_attach(piped: String) -> Result<String, Error> {
     if piped.trim().is_empty() {
         return Err(Error::usage(
             say!(Msg::StdinNothing),
@@ -71,17 +80,24 @@ fn wanted(piped: String) -> Result<String, Error> {
         ));
     }
     let last = piped.trim_end().lines().next_back().unwrap_or_default();
-    let Ok(earlier) = serde_json::from_str::<EarlierResult>(last) else {
+    let Ok(result) = serde_json::from_str::<PipedResult>(last) else {
         return Ok(piped);
     };
-    let is_complete = json!(OutcomeKind::Completed) == earlier.outcome;
-    match is_complete && !earlier.text.trim().is_empty() {
-        true => Ok(earlier.text),
-        false => Err(Error::usage(
-            say!(Msg::NoAnswerFrom, earlier.pid),
-            say!(Msg::NoAnswerFromHint, earlier.pid),
-        )),
+    let is_complete = result.outcome == OutcomeKind::Completed.as_str();
+    if is_complete && !result.text.trim().is_empty() {
+        return Ok(result.text);
     }
+    let outcome = crate::text::line(&result.outcome);
+    Err(match result.pid {
+        Some(pid) => Error::usage(
+            say!(Msg::PipedNoAnswer, pid, outcome),
+            say!(Msg::NoAnswerFromHint, pid),
+        ),
+        None => Error::usage(
+            say!(Msg::PipedNoSession, outcome),
+            say!(Msg::StdinNothingHint),
+        ),
+    })
 }
 
 /// A prompt that also refers to these files, so that the daemon attaches them.
@@ -154,12 +170,13 @@ fn join(typed: &str, piped: Option<String>, hint: &str) -> Result<Prompt, Error>
     Ok(prompt)
 }
 
-/// Reads to the end. `first`: how long the first byte may take; absent: for ever, as what follows it may. A part of what a
+/// Reads to the end, at most `max` bytes. `first`: how long the first byte may take; absent: for ever, as what follows it may. A part of what a
 /// program writes would be asked about as if it were all.
 fn read(
     fd: &impl AsFd,
     mut input: impl Read,
     first: Option<Duration>,
+    max: usize,
 ) -> Result<Option<String>, Error> {
     let mut bytes = Vec::new();
     let mut buffer = vec![0; 64 * 1024];
@@ -175,17 +192,22 @@ fn read(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(source) => return Err(Error::io(say!(Msg::DoStdin), source)),
         }
-        if bytes.len() > frame::INBOUND_MAX {
-            return Err(Error::usage(
-                say!(Msg::StdinLong, frame::INBOUND_MAX / 1024 / 1024),
-                say!(Msg::StdinLongHint),
-            ));
-        }
+        check_length(bytes.len(), max)?;
         patience = None;
     }
     String::from_utf8(bytes)
         .map(Some)
         .map_err(|_| Error::usage(say!(Msg::StdinUtf8), say!(Msg::StdinUtf8Hint)))
+}
+
+fn check_length(length: usize, max: usize) -> Result<(), Error> {
+    match length > max {
+        true => Err(Error::usage(
+            say!(Msg::StdinLong, max / 1024 / 1024),
+            say!(Msg::StdinLongHint),
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Whether there is something to read, or the end, within this time.

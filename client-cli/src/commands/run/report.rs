@@ -77,7 +77,7 @@ impl Report {
         self.restarts += 1;
     }
 
-    /// The session has told something.
+    /// The session has sent a notice.
     pub fn noticed(&mut self, notice: &Notice) {
         if notice.level != Level::Info {
             self.warnings.push(notice.text.clone());

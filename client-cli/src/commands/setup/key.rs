@@ -305,7 +305,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether to use another address than the given one, where the API was found: a person is asked, a script is told.
+/// Whether to use another address than the given one, where the API was found: asks on a terminal, prints a notice in a script.
 async fn uses_address(person: &mut Option<TerminalUser>, better: &str) -> Result<bool, Error> {
     match person {
         Some(person) => {

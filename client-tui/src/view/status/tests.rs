@@ -663,10 +663,10 @@ fn the_end_of_the_vendors_cache_is_counted_down_in_its_last_minutes() {
         );
     }
     let session = model.session.as_mut().expect("a session");
-    session.cold_micros = Some(120_000);
+    session.expired_cache_cost_micros = Some(120_000);
     let priced = at(&mut model, 300_000);
     assert!(
-        priced.contains("cache expired: next prompt $0.12 ·"),
+        priced.contains("cache expired, next prompt about $0.12 ·"),
         "{priced}"
     );
     let session = model.session.as_ref().expect("a session");
@@ -675,6 +675,53 @@ fn the_end_of_the_vendors_cache_is_counted_down_in_its_last_minutes() {
     assert_eq!(changes(200_000), Some(1_000));
     assert_eq!(changes(299_700), Some(300));
     assert_eq!(changes(300_000), None);
+}
+
+#[test]
+fn cost_after_cache_expiry_comes_with_the_snapshot_and_goes_with_what_changes_it() {
+    use proto::params::forecast::Forecast;
+    use proto::record::SessionSet;
+    let mut summary = crate::model::list::fixtures::summary(7, "", 0);
+    summary.cold = Some(Box::new(Forecast {
+        cost_micros: Some(120_000),
+        ..Forecast::default()
+    }));
+    let snapshot = proto::live::Snapshot {
+        seq: proto::Seq(10),
+        epoch: 1,
+        session: summary,
+        queue: Vec::new(),
+        todos: Vec::new(),
+        away: None,
+    };
+    let after = |body: Body| {
+        let mut model = model(State::Idle, None);
+        let session = model.session.as_mut().expect("a session");
+        session.snapshot(&snapshot, proto::Stamp(0));
+        assert_eq!(session.expired_cache_cost_micros, Some(120_000));
+        crate::update::scene::take(&mut model, vec![crate::update::scene::record(11, &body)]);
+        model.session.expect("a session").expired_cache_cost_micros
+    };
+    let set = |options| {
+        Body::SessionSet(SessionSet {
+            options,
+            ..SessionSet::default()
+        })
+    };
+    let model_changes = proto::SessionOptions {
+        model: Some("other/model".to_owned()),
+        ..proto::SessionOptions::default()
+    };
+    assert_eq!(after(set(model_changes)), None);
+    assert_eq!(
+        after(Body::CacheReset(proto::reset::CacheReset::default())),
+        None
+    );
+    let name_changes = proto::SessionOptions {
+        name: Some("name".to_owned()),
+        ..proto::SessionOptions::default()
+    };
+    assert_eq!(after(set(name_changes)), Some(120_000));
 }
 
 #[test]

@@ -306,7 +306,7 @@ impl SettingsReader {
             ProjectPermission::User => !is_project,
         };
         if !counts {
-            // What an untrusted project sets is told when it is trusted.
+            // Settings of an untrusted project are listed when it is trusted.
             if key.reach == ProjectPermission::User {
                 let place = place(file, item);
                 self.problems.push(format!(
@@ -373,7 +373,7 @@ impl SettingsReader {
         let is_project = file.layer == Layer::Project;
         let source = (file.path.as_path(), file.text.as_str());
         let taken = self.plugins.take(item, source, (is_project, trusted));
-        // What an untrusted project sets is told when it is trusted.
+        // Settings of an untrusted project are listed when it is trusted.
         if let Err(why) = taken
             && (trusted || !is_project)
         {

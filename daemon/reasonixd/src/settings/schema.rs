@@ -219,7 +219,7 @@ settings! {
     "daemon.log", Kind::Word(&["error", "warn", "info", "debug", "trace"]), User, "\"info\"":
         "Level of the daemon's log.";
     "daemon.idle_exit_minutes", decimal(0, 525_600), User, "0":
-        "Stop the daemon after this many idle minutes: no client, no unfinished session, no background command, no server of `[[autostart]]` that runs. Fractions allowed (0.5: 30 seconds); time while the machine sleeps counts; 0: never.";
+        "Stop the daemon after this many idle minutes: no client, no unfinished session, no background command, no running `[[autostart]]` server. Fractions allowed (0.5: 30 seconds); time while the machine sleeps counts; 0: never.";
     "network.connect_seconds", number(1, 600), User, "10":
         "Timeout for connecting to a provider, in seconds.";
     "network.first_byte_seconds", number(1, 3600), User, "120":

@@ -38,7 +38,7 @@ struct Entry {
     content: Content,
 }
 
-/// What the model is told of files by the result of a call.
+/// What the model knows of files from the result of a call.
 #[derive(Debug, Default)]
 struct EndedCall {
     known: Vec<KnownFile>,

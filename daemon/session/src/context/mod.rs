@@ -5,6 +5,7 @@ pub(crate) mod change_reports;
 pub(crate) mod first_message;
 pub(crate) mod forecast;
 pub(crate) mod known_files;
+pub(crate) mod omitted_content;
 pub(crate) mod prefix;
 pub(crate) mod prefix_parts;
 pub(crate) mod reset;

@@ -24,6 +24,7 @@ mod rebase;
 mod server;
 mod summary_request;
 
+pub(crate) use rebase::without_reasoning;
 pub use summary_request::SummaryRequest;
 
 /// Bytes beside a record, at most: three quarters of the longest line.

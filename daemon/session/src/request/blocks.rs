@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use contract::codec::FragmentRole;
 use proto::item::Item;
 use proto::params::session::{Block, BlockKind};
-use proto::reset::Piece;
+use proto::reset::{Piece, Wire};
 use proto::{ItemId, Stamp};
 use turn::compaction::{TokenRatio, is_pinned, is_summary};
 
@@ -19,6 +19,8 @@ const LISTED: usize = 1_000;
 /// The known facts of the newest request.
 pub struct RequestComposition {
     pub material: Material,
+    /// The model that its messages are rendered for.
+    pub wire: Wire,
     pub measure: TokenRatio,
     /// Tokens that the provider's cache has served.
     pub cached: Option<u64>,

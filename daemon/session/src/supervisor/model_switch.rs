@@ -11,7 +11,8 @@ use crate::actor::handle::SessionHandle;
 use crate::assembly::options;
 use crate::assembly::setup::{Effort, ModelSetup};
 use crate::context::forecast;
-use crate::supervisor::Supervisor;
+use crate::context::omitted_content::OmittedContent;
+use crate::supervisor::{Supervisor, storage};
 use crate::tasks::blocking;
 
 /// Who is to be asked, as the log notes it.
@@ -76,7 +77,7 @@ impl Supervisor {
         let same = model == summary.model;
         let effort = match same && params.options.effort.is_none() {
             true => summary.effort.clone(),
-            false => found.effort,
+            false => found.effort.clone(),
         };
         let changes = !same || effort != summary.effort;
         if changes && summary.context_tokens > 0 && !params.confirm {
@@ -86,12 +87,15 @@ impl Supervisor {
                 now: handle.forecast().await?,
                 then: forecast::ahead(model.clone(), tokens, 0, price, now),
             };
+            let omitted = count_omitted(handle, found).await?;
+            let price = format!("This resets the provider's cache; {}.", forecasts.words());
             return Err(Failure::new(
                 ErrorName::ConfirmNeeded,
-                format!("This resets the provider's cache; {}.", forecasts.words()),
+                format!("{price}{}", omitted.sentence()),
                 "Confirm with `--yes`, or fork the session and change the fork.",
             )
             .with("tokens", tokens)
+            .with("omitted", serde_json::json!(omitted))
             .with("forecasts", serde_json::json!(forecasts))
             .with("model", model));
         }
@@ -182,6 +186,20 @@ impl Supervisor {
         });
         resolving.await?
     }
+}
+
+/// Counts the content of the session's conversation that the new model will not receive.
+async fn count_omitted(
+    handle: &SessionHandle,
+    other: ModelSetup,
+) -> Result<OmittedContent, Failure> {
+    // If the session's provider is no longer configured, its requests cannot be read.
+    let Ok(composition) = handle.makeup().await else {
+        return Ok(OmittedContent::default());
+    };
+    blocking(move || composition.count_omitted(&other))
+        .await?
+        .map_err(storage)
 }
 
 fn dropped(model: &str, before: &str, now: Option<&str>) -> String {

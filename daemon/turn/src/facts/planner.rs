@@ -1,4 +1,5 @@
-//! The planner, as a fold: which turn it plans, the plan that is still to be handed over, and what it is told of before.
+//! The planner, as a fold: which turn it plans, the plan that is still to be handed over, and the earlier conversation
+//! that is handed to it.
 
 use std::collections::{BTreeSet, VecDeque};
 

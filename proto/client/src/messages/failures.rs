@@ -274,6 +274,10 @@ crate::catalog! {
     FallbackAnswers = "`{0}` is not available, and its fallback answers for the rest of this turn.", "`{0}` 不可用，本回合剩余部分由其备用模型应答。";
     FallbackAnswersHint = "Try again after the turn, or interrupt the turn first.", "请在回合之后重试，或先中断回合。";
     ResetsCache = "This resets the provider's cache; {0}.", "这会重置服务商的缓存；{0}。";
+    ResetsCacheWithout = "This resets the provider's cache; {0}. The new model will not receive {1}.", "这会重置服务商的缓存；{0}。新模型不会收到：{1}。";
+    OmittedReasoning = "the reasoning of earlier answers ({0})", "先前回答的推理（{0} 个回答）";
+    OmittedImages = "images in tool results ({0})", "工具结果中的图片（{0} 张）";
+    OmittedBoth = "the reasoning of earlier answers ({0}) and images in tool results ({1})", "先前回答的推理（{0} 个回答）和工具结果中的图片（{1} 张）";
     ResetsCacheHint = "Confirm with `--yes`, or fork the session and change the fork.", "请用 `--yes` 确认，或分出会话副本再更改副本。";
     ForecastsWords = "the next prompt: {0}; without the reset: {1}", "下一条提示词：{0}；不重置时：{1}";
     ForecastNone = "about {0} tokens, none of them from the cache, {1}", "约 {0} 词元，均不来自缓存，{1}";

@@ -9,7 +9,7 @@ use super::*;
 const SOON: Option<Duration> = Some(Duration::from_millis(1));
 
 fn read_pipe(input: PipeReader, first: Option<Duration>) -> Result<Option<String>, Error> {
-    read(&input, &input, first)
+    read(&input, &input, first, frame::INBOUND_MAX)
 }
 
 fn untyped(start: u64, end: u64, origin: TextOrigin) -> UntypedText {
@@ -73,7 +73,13 @@ fn input_that_has_begun_is_read_to_its_end() {
     let silent = input.try_clone().unwrap();
     output.write_all(b".").unwrap();
     let parts = Parts(input, vec![b"begin", b" and end"]);
-    let read = read(&silent, parts, Some(Duration::from_secs(5))).unwrap();
+    let read = read(
+        &silent,
+        parts,
+        Some(Duration::from_secs(5)),
+        frame::INBOUND_MAX,
+    )
+    .unwrap();
     assert_eq!(read, Some("begin and end".into()));
     drop(output);
 }

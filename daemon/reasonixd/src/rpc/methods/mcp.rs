@@ -183,7 +183,7 @@ pub(super) fn shown(daemon: &Daemon, config: &ServerConfig, server: Option<&Serv
     }
 }
 
-/// A start that takes longer is told of.
+/// A start that takes longer is reported.
 const SLOW_START: Duration = Duration::from_secs(2);
 
 /// Why a server does not work.

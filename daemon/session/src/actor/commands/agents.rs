@@ -1,4 +1,4 @@
-//! What a sub-agent gets from the session that starts it, and what that is told while it works.
+//! The input of a sub-agent from its parent session, and its messages to the parent while it works.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

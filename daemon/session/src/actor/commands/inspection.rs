@@ -46,6 +46,7 @@ impl Actor {
         let facts = self.machine.facts();
         Ok(RequestComposition {
             material: self.material(self.journal.last())?,
+            wire: facts.wire.clone(),
             measure: TokenRatio::new(facts.measure),
             cached: facts.cached_tokens,
             pins: facts.pins.clone(),

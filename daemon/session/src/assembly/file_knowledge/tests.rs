@@ -160,7 +160,7 @@ fn file_whose_read_result_is_no_longer_shown_is_not_known() {
     assert_eq!(log.shown(1, 3), [(file("/a"), None)]);
 }
 
-/// What the prefix says of a file, the state that its session left, and the state that the model was told of.
+/// What the prefix says of a file, the state that its session left, and the state that the model knows.
 fn newest(log: Log, last: u64) -> (Option<FileState>, Option<ReportedFile>) {
     let prefix = KnownState {
         file: file("/AGENTS.md"),

@@ -3,7 +3,7 @@
 use contract::Outcome;
 use store::blob::BlobStore;
 
-/// Stores the images of an outcome. One that cannot be stored is left out, and the model is told. Blocks.
+/// Stores the images of an outcome. One that cannot be stored is left out, and the model gets a note. Blocks.
 pub(super) fn store_images(blobs: &BlobStore, outcome: &mut Outcome) {
     let mut failed = None;
     outcome.images.retain_mut(|image| {

@@ -81,7 +81,7 @@ fn rendered(work: &ResetInput, swap: Option<&Swap>) -> Result<Option<Base>, Fail
     let mut pieces = Vec::new();
     for message in messages {
         let item = match wanted.is_other_vendor || other_kind {
-            true => without_thoughts(message.item),
+            true => without_reasoning(message.item),
             false => message.item,
         };
         pieces.extend(add(&**codec, item, &mut elements));
@@ -89,8 +89,8 @@ fn rendered(work: &ResetInput, swap: Option<&Swap>) -> Result<Option<Base>, Fail
     Ok(Some((pieces, elements)))
 }
 
-/// A message without what only the vendor that wrote it can read.
-fn without_thoughts(item: Item) -> Item {
+/// Removes the reasoning of an assistant message, which is sent to its own provider only.
+pub(crate) fn without_reasoning(item: Item) -> Item {
     match item {
         Item::Assistant(mut message) => {
             message.thoughts.clear();

@@ -29,7 +29,7 @@ use crate::supervisor::Supervisor;
 use crate::supervisor::worktrees::{self, WorktreeSource};
 use crate::tasks::{self, blocking};
 
-/// How long a sub-agent that was told to stop is waited for, beyond what its own calls get.
+/// How long a sub-agent that got a stop request is waited for, beyond what its own calls get.
 const STOPPING: Duration = Duration::from_millis(2_000);
 
 /// How long a session that has exited may take until it can leave memory: its last records are on their way to the disk.
