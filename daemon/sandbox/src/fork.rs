@@ -19,7 +19,7 @@ pub fn fork(
     stage: impl Fn() -> i32 + Send + Sync + 'static,
 ) -> io::Result<Child> {
     #[cfg(target_os = "linux")]
-    if std::fs::read_dir("/proc/self/task")?.count() != 1 {
+    if !is_single_threaded()? {
         return Err(io::Error::other("a process with threads is not forked"));
     }
     let forked = move || {
@@ -42,6 +42,14 @@ pub fn fork(
         command.pre_exec(forked);
     }
     command.spawn()
+}
+
+/// Whether this process has one thread. Goes by the links of its directory of threads: one each, and two of the directory.
+/// A list of that directory ends early where a thread ends meanwhile.
+#[cfg(target_os = "linux")]
+fn is_single_threaded() -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    Ok(std::fs::metadata("/proc/self/task")?.nlink() == 3)
 }
 
 /// The last standard signal. Real-time signals have no handlers here.
