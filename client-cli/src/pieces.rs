@@ -387,9 +387,9 @@ fn display_pieces(outcome: &ToolOutcome) -> Vec<Piece> {
                     pieces.extend(block(Tone::Warning, translated(why).into_owned()));
                 }
                 (Some(0), _) | (None, None) => {}
-                (Some(code), _) => pieces.extend(block(Tone::Tool, say!(Msg::ExitCode, code))),
+                (Some(code), _) => pieces.extend(block(Tone::Output, say!(Msg::ExitCode, code))),
                 (None, Some(signal)) => {
-                    pieces.extend(block(Tone::Tool, say!(Msg::BySignal, signal)));
+                    pieces.extend(block(Tone::Output, say!(Msg::BySignal, signal)));
                 }
             }
             // Shown with the reason if there is one.

@@ -73,12 +73,12 @@ commands! {
     Reload "reload" [] "" DRIVE_SESSION = "read the instruction files again", "重新读取指令文件";
     Pin "pin" [] "[TURN]" DRIVE_SESSION = "keep a turn unchanged in every compaction", "压缩时逐字保留某一回合";
     Model "model" [] "[MODEL]" DRIVE = "pick another model, or switch to this one, from the next request on", "选择其他模型或换用指定模型，从下一次请求起生效";
-    Effort "effort" [] "LEVEL|auto" DRIVE_SESSION = "set the reasoning effort", "设置推理强度";
+    Effort "effort" [] "LEVEL|auto" DRIVE = "set the reasoning effort", "设置推理强度";
     Budget "budget" [] "[LIMIT AMOUNT]" DRIVE_SESSION = "show or change the session's budget", "查看或修改会话的预算";
-    Preset "preset" [] "fast|smart|max" DRIVE_SESSION = "switch model, effort and samples together", "一次切换模型、推理强度与采样数";
-    ExtractReasoning "extract-reasoning" [] "on|off" DRIVE_SESSION = "extract the reasoning of each answer (one extra request per answer)", "提取每个回答的推理要点（每个回答多一次请求）";
-    Samples "samples" [] "N" DRIVE_SESSION = "samples per request, 1 to 8; every sample is billed", "每个请求的采样数，1 到 8；全部计费";
-    ApprovalMode "approval-mode" [] "[ask|auto|yolo]" DRIVE_SESSION = "show or set the approval mode", "查看或设置审批模式";
+    Preset "preset" [] "fast|smart|max" DRIVE = "switch model, effort and samples together", "一次切换模型、推理强度与采样数";
+    ExtractReasoning "extract-reasoning" [] "on|off" DRIVE = "extract the reasoning of each answer (one extra request per answer)", "提取每个回答的推理要点（每个回答多一次请求）";
+    Samples "samples" [] "N" DRIVE = "samples per request, 1 to 8; every sample is billed", "每个请求的采样数，1 到 8；全部计费";
+    ApprovalMode "approval-mode" [] "[ask|auto|yolo]" DRIVE = "show or set the approval mode", "查看或设置审批模式";
     Permissions "permissions" [] "[revoke RULE]" WATCH = "show the permission rules in effect, or remove one", "查看生效的权限规则，或移除一条";
     Goal "goal" [] "[OPTION] [TEXT|clear]" DRIVE = "work towards a goal (`--research`), change it (`--change turns 80`), show or end it", "朝目标工作（`--research`），更改（`--change turns 80`）、查看或结束目标";
     Plan "plan" [] "" DRIVE = "plan mode: change nothing until a plan is approved", "计划模式：同意计划前不做任何改动";

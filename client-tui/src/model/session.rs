@@ -55,9 +55,9 @@ pub struct Session {
     pub cache_used: Option<Stamp>,
     /// Milliseconds for which the vendor keeps the cache, if known.
     pub cache_ttl_ms: Option<u64>,
-    /// Forecast cost of the next prompt after the cache has expired, in millionths of a dollar. `None`: unknown, or there
-    /// was a newer request.
-    pub expired_cache_cost_micros: Option<u64>,
+    /// Forecast cost of the next prompt after the cache has expired, for people. `None`: unknown, or there was a newer
+    /// request.
+    pub expired_cache_cost: Option<String>,
     pub turns: u64,
     pub queue: Queue,
     /// The goal in progress.
@@ -119,7 +119,7 @@ impl Session {
             context_window: 0,
             cache_used: None,
             cache_ttl_ms: None,
-            expired_cache_cost_micros: None,
+            expired_cache_cost: None,
             turns: 0,
             queue: Queue::default(),
             goal: None,
@@ -242,7 +242,7 @@ impl Session {
         self.context_tokens = summary.context_tokens;
         self.context_window = summary.context_window;
         (self.cache_used, self.cache_ttl_ms) = (summary.cache_used, summary.cache_ttl_ms);
-        self.expired_cache_cost_micros = summary.cold.as_ref().and_then(|cold| cold.cost_micros);
+        self.expired_cache_cost = summary.cold.as_ref().and_then(|cold| cold.price());
         self.turns = summary.turns;
     }
 
@@ -384,14 +384,14 @@ impl Session {
                 }
                 self.options.apply(&set.options);
                 if set.options.model.is_some() || set.options.effort.is_some() {
-                    self.expired_cache_cost_micros = None;
+                    self.expired_cache_cost = None;
                 }
                 if let Some(window) = set.context_window {
                     self.context_window = window.tokens;
                 }
             }
             Body::CacheReset(reset) => {
-                self.expired_cache_cost_micros = None;
+                self.expired_cache_cost = None;
                 if let Some(wire) = reset.wire {
                     self.context_window = wire.context_window;
                 }
@@ -415,7 +415,7 @@ impl Session {
             }
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::SessionRewound(rewound) => {
-                self.expired_cache_cost_micros = None;
+                self.expired_cache_cost = None;
                 if let Some(todos) = rewound.todos {
                     self.todos = todos;
                 }
@@ -431,7 +431,7 @@ impl Session {
                     self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
                     let took = i64::try_from(usage.duration_ms).unwrap_or(i64::MAX);
                     self.cache_used = Some(Stamp(at.0.saturating_sub(took)));
-                    self.expired_cache_cost_micros = None;
+                    self.expired_cache_cost = None;
                 }
             }
             other => self.runs(other, at),

@@ -2,7 +2,7 @@
 
 mod failed;
 mod reports;
-mod set_options;
+pub(super) mod set_options;
 
 use std::path::Path;
 

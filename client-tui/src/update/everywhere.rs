@@ -230,14 +230,12 @@ pub fn show_approval_mode(model: &mut Model) -> Vec<Effect> {
 pub fn approval_mode_is(model: &mut Model, approval_mode: ApprovalMode) -> Vec<Effect> {
     let language = model.look.language;
     let Some(session) = &model.session else {
-        if model.link != Link::None {
-            model.toast(Tone::Info, language.say(Msg::Loading));
-            return Vec::new();
-        }
-        model.place.template.options.approval_mode = Some(approval_mode);
         let words = language.fill(Msg::ApprovalMode, &[approval_mode.as_str()]);
-        model.toast(Tone::Info, words);
-        return Vec::new();
+        let options = SessionOptions {
+            approval_mode: Some(approval_mode),
+            ..SessionOptions::default()
+        };
+        return set_for_next(model, &options, Tone::Info, &words);
     };
     let options = SessionOptions {
         approval_mode: Some(approval_mode),
@@ -272,6 +270,22 @@ pub fn only_reads(model: &mut Model, only: bool) -> Vec<Effect> {
     held(model, options, words)
 }
 
+/// Changes options of the session that the first prompt will make, and says so.
+pub(super) fn set_for_next(
+    model: &mut Model,
+    options: &SessionOptions,
+    tone: Tone,
+    words: &str,
+) -> Vec<Effect> {
+    if model.link == Link::None {
+        model.place.template.options.apply(options);
+        model.toast(tone, words);
+    } else {
+        model.toast(Tone::Info, model.look.language.say(Msg::Loading));
+    }
+    Vec::new()
+}
+
 /// Changes what holds calls back, and says so: the words stay true until the session says otherwise.
 fn held(model: &mut Model, options: SessionOptions, words: Msg) -> Vec<Effect> {
     let language = model.look.language;
@@ -279,13 +293,7 @@ fn held(model: &mut Model, options: SessionOptions, words: Msg) -> Vec<Effect> {
         return Vec::new();
     }
     let Some(session) = &model.session else {
-        if model.link != Link::None {
-            model.toast(Tone::Info, language.say(Msg::Loading));
-            return Vec::new();
-        }
-        model.place.template.options.apply(&options);
-        model.toast(Tone::Info, language.say(words));
-        return Vec::new();
+        return set_for_next(model, &options, Tone::Info, language.say(words));
     };
     let session = session.id.to_string();
     model.toast(Tone::Info, language.say(words));

@@ -841,6 +841,53 @@ fn a_draft_stays_with_its_session() {
 }
 
 #[test]
+fn options_before_the_first_prompt_count_for_the_session_that_it_makes() {
+    let mut model = fresh();
+    for (line, said) in [
+        ("/effort low", "effort: low"),
+        (
+            "/preset smart",
+            "new sessions of this window use preset: smart",
+        ),
+        (
+            "/effort high",
+            "new sessions of this window use effort: high",
+        ),
+        ("/samples 3", "3 samples for each request"),
+        ("/extract-reasoning on", "extract"),
+        ("/approval-mode auto", "approval mode: auto"),
+        (
+            "/model near/chat",
+            "new sessions of this window use near/chat",
+        ),
+    ] {
+        assert!(say(&mut model, line).is_empty(), "{line}");
+        assert!(toast(&model).contains(said), "{line}: {}", toast(&model));
+    }
+    let effects = say(&mut model, "hello");
+    let Call::Create(params) = call(&effects) else {
+        panic!("{effects:?}")
+    };
+    let options = &params.options;
+    assert_eq!(params.preset.as_deref(), Some("smart"));
+    assert_eq!(options.effort.as_deref(), Some("high"));
+    assert_eq!(
+        (options.samples, options.extract_reasoning),
+        (Some(3), Some(true))
+    );
+    assert_eq!(
+        options.approval_mode,
+        Some(proto::state::ApprovalMode::Auto)
+    );
+    assert_eq!(options.model.as_deref(), Some("near/chat"));
+    let mut loading = fresh();
+    super::daemon::go_to(&mut loading, "7");
+    assert!(say(&mut loading, "/effort high").is_empty());
+    assert!(toast(&loading).contains("is loading"));
+    assert_eq!(loading.place.template.options.effort, None);
+}
+
+#[test]
 fn nothing_is_sent_while_a_session_is_being_loaded() {
     let mut model = fresh();
     super::daemon::go_to(&mut model, "7");

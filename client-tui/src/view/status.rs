@@ -126,8 +126,8 @@ fn figures(model: &Model, session: &Session) -> Vec<Group> {
     }
     match session.cache_left(model.clock) {
         Some(0) => {
-            let words = match session.expired_cache_cost_micros.map(short::money) {
-                Some(price) => language.fill(Msg::CacheExpiredWithCost, &[&price]),
+            let words = match &session.expired_cache_cost {
+                Some(price) => language.fill(Msg::CacheExpiredWithCost, &[price]),
                 None => language.say(Msg::CacheExpired).to_owned(),
             };
             groups.push(Group::new(8, TextRole::Dim, words));

@@ -29,7 +29,8 @@ pub(super) fn outcome(language: Language, params: &SetParams, now: &SessionSumma
     lines(language, &options)
 }
 
-fn lines(language: Language, options: &SessionOptions) -> Vec<String> {
+/// Changed options in words, a line each.
+pub(in crate::update) fn lines(language: Language, options: &SessionOptions) -> Vec<String> {
     let model = options.model.as_ref();
     let model = model.map(|model| language.fill(Msg::SetModel, &[&text::line(model)]));
     let effort = options.effort.as_deref().map(|effort| match effort {

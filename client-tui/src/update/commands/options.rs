@@ -7,11 +7,25 @@ use proto::params::session::{InspectPart, SetParams};
 use super::{called, inspect};
 use crate::effect::{Call, Effect};
 use crate::messages::app::Msg;
-use crate::model::{Model, Tone};
+use crate::messages::models::Msg as Models;
+use crate::model::{Link, Model, Tone};
+use crate::update::answers::set_options;
+use crate::update::everywhere;
 
 /// Changes options of the session. Before the provider's cache is lost the person has to confirm it.
 pub(in crate::update) fn set(session: String, options: SessionOptions) -> Vec<Effect> {
     called(Call::Set(Box::new(SetParams::new(session, options))))
+}
+
+/// Changes options of the session; before the first prompt those of the session that it will make.
+fn change(model: &mut Model, options: SessionOptions) -> Vec<Effect> {
+    if let Some(session) = &model.session {
+        return set(session.id.to_string(), options);
+    }
+    let language = model.look.language;
+    let changes = set_options::lines(language, &options).join("; ");
+    let words = language.fill(Models::Next, &[&changes]);
+    everywhere::set_for_next(model, &options, Tone::Good, &words)
 }
 
 pub(super) fn rename(session: String, name: &str) -> Vec<Effect> {
@@ -23,36 +37,48 @@ pub(super) fn rename(session: String, name: &str) -> Vec<Effect> {
 }
 
 /// `auto` is the provider's own.
-pub(super) fn effort(session: String, effort: &str) -> Vec<Effect> {
+pub(super) fn effort(model: &mut Model, effort: &str) -> Vec<Effect> {
     let effort = if effort == "auto" { "" } else { effort };
     let options = SessionOptions {
         effort: Some(effort.to_owned()),
         ..SessionOptions::default()
     };
-    set(session, options)
+    change(model, options)
 }
 
-pub(super) fn preset(session: String, preset: &str) -> Vec<Effect> {
-    called(Call::Set(Box::new(SetParams {
-        preset: Some(preset.to_owned()),
-        ..SetParams::new(session, SessionOptions::default())
-    })))
+/// Before the first prompt it takes the place of an effort and of samples that were chosen before it.
+pub(super) fn preset(model: &mut Model, preset: &str) -> Vec<Effect> {
+    if let Some(session) = &model.session {
+        return called(Call::Set(Box::new(SetParams {
+            preset: Some(preset.to_owned()),
+            ..SetParams::new(session.id.to_string(), SessionOptions::default())
+        })));
+    }
+    if model.link == Link::None {
+        let template = &mut model.place.template;
+        template.preset = Some(preset.to_owned());
+        (template.options.effort, template.options.samples) = (None, None);
+    }
+    let language = model.look.language;
+    let preset = language.fill(Msg::SetPreset, &[&client::text::line(preset)]);
+    let words = language.fill(Models::Next, &[&preset]);
+    everywhere::set_for_next(model, &SessionOptions::default(), Tone::Good, &words)
 }
 
-pub(super) fn extract_reasoning(session: String, arguments: &str) -> Vec<Effect> {
+pub(super) fn extract_reasoning(model: &mut Model, arguments: &str) -> Vec<Effect> {
     let options = SessionOptions {
         extract_reasoning: Some(arguments == "on"),
         ..SessionOptions::default()
     };
-    set(session, options)
+    change(model, options)
 }
 
-pub(super) fn samples(session: String, samples: &str) -> Vec<Effect> {
+pub(super) fn samples(model: &mut Model, samples: &str) -> Vec<Effect> {
     let options = SessionOptions {
         samples: samples.parse().ok(),
         ..SessionOptions::default()
     };
-    set(session, options)
+    change(model, options)
 }
 
 /// Shows the budget, or changes one of its limits: `usd 2`.

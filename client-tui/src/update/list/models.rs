@@ -6,7 +6,7 @@ use crate::effect::Effect;
 use crate::messages::models::Msg;
 use crate::model::list::models::present;
 use crate::model::{Model, Tone};
-use crate::update::commands;
+use crate::update::{commands, everywhere};
 
 /// Takes one of the list.
 pub fn take(model: &mut Model, name: &str) -> Vec<Effect> {
@@ -26,10 +26,8 @@ pub fn choose(model: &mut Model, name: &str) -> Vec<Effect> {
     if let Some(session) = &model.session {
         return commands::set(session.id.to_string(), options);
     }
-    model.place.template.options.model = options.model;
     name.clone_into(&mut model.place.model);
     let shown = client::text::line(name);
     let words = model.look.language.fill(Msg::Next, &[&shown]);
-    model.toast(Tone::Good, words);
-    Vec::new()
+    everywhere::set_for_next(model, &options, Tone::Good, &words)
 }

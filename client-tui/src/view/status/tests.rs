@@ -663,10 +663,10 @@ fn the_end_of_the_vendors_cache_is_counted_down_in_its_last_minutes() {
         );
     }
     let session = model.session.as_mut().expect("a session");
-    session.expired_cache_cost_micros = Some(120_000);
+    session.expired_cache_cost = Some("$0.1200".to_owned());
     let priced = at(&mut model, 300_000);
     assert!(
-        priced.contains("cache expired, next prompt about $0.12 ·"),
+        priced.contains("cache expired, next prompt about $0.1200 ·"),
         "{priced}"
     );
     let session = model.session.as_ref().expect("a session");
@@ -698,9 +698,9 @@ fn cost_after_cache_expiry_comes_with_the_snapshot_and_goes_with_what_changes_it
         let mut model = model(State::Idle, None);
         let session = model.session.as_mut().expect("a session");
         session.snapshot(&snapshot, proto::Stamp(0));
-        assert_eq!(session.expired_cache_cost_micros, Some(120_000));
+        assert_eq!(session.expired_cache_cost.as_deref(), Some("$0.1200"));
         crate::update::scene::take(&mut model, vec![crate::update::scene::record(11, &body)]);
-        model.session.expect("a session").expired_cache_cost_micros
+        model.session.expect("a session").expired_cache_cost
     };
     let set = |options| {
         Body::SessionSet(SessionSet {
@@ -721,7 +721,7 @@ fn cost_after_cache_expiry_comes_with_the_snapshot_and_goes_with_what_changes_it
         name: Some("name".to_owned()),
         ..proto::SessionOptions::default()
     };
-    assert_eq!(after(set(name_changes)), Some(120_000));
+    assert_eq!(after(set(name_changes)).as_deref(), Some("$0.1200"));
 }
 
 #[test]
