@@ -15,7 +15,7 @@ fn main() {
     for _ in 0..ENDINGS {
         let has_ended = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let older = scope.spawn(|| std::hint::spin_loop());
+            let older = scope.spawn(std::hint::spin_loop);
             let looks = scope.spawn(|| {
                 while !has_ended.load(Ordering::Relaxed) {
                     let forked = sandbox::fork(Command::new("unused"), || 0);
