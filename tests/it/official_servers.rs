@@ -154,15 +154,15 @@ fn official_server_prompts_resources_and_read_only_tools_work() {
     for server in NAMES {
         let prompt = format!("/mcp__{server}__args-prompt Bern \"the canton\"");
         run(&house, &[], &prompt).expect(0, "completed");
-        let told = newest();
+        let sent = newest();
         assert!(
-            told.contains("What's weather in Bern, the canton?"),
-            "{told}"
+            sent.contains("What's weather in Bern, the canton?"),
+            "{sent}"
         );
         let prompt = format!("Read @{server}:demo://resource/static/document/features.md first.");
         run(&house, &[], &prompt).expect(0, "completed");
-        let told = newest();
-        assert!(told.contains("<resource path="), "{told}");
-        assert!(told.contains("# Everything Server - Features"), "{told}");
+        let sent = newest();
+        assert!(sent.contains("<resource path="), "{sent}");
+        assert!(sent.contains("# Everything Server - Features"), "{sent}");
     }
 }

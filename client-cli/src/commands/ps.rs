@@ -52,7 +52,7 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
         .await?;
     if args.tree && !args.listing.quiet && !args.listing.json {
         commands::ls::print_table(&tree_rows(&mut list), verbose)?;
-        return others_table(&list.children).map(|()| 0);
+        return table_below(&list.children).map(|()| 0);
     }
     if args.tree {
         // Programs read the parent from `ppid`, and the session of a process from `session`.
@@ -65,13 +65,13 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
     }
     commands::ls::print(&list.processes, &args.listing, verbose)?;
     if !args.listing.quiet {
-        others_table(&list.children)?;
+        table_below(&list.children)?;
     }
     Ok(0)
 }
 
-/// The processes below the sessions, in a table of their own.
-fn others_table(processes: &[ChildProcess]) -> Result<(), Error> {
+/// Prints the processes in a table of their own, after a blank line; nothing if there are none.
+fn table_below(processes: &[ChildProcess]) -> Result<(), Error> {
     if processes.is_empty() {
         return Ok(());
     }

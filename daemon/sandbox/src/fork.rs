@@ -44,8 +44,8 @@ pub fn fork(
     command.spawn()
 }
 
-/// Whether this process has one thread. Goes by the links of its directory of threads: one each, and two of the directory.
-/// A list of that directory ends early where a thread ends meanwhile.
+/// Whether this process has one thread. The link count of `/proc/self/task` is two plus the number of threads. Its entries
+/// are not counted: the kernel ends their listing early if a listed thread exits meanwhile.
 #[cfg(target_os = "linux")]
 fn is_single_threaded() -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;

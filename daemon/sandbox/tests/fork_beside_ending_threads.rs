@@ -1,5 +1,5 @@
-//! A process is not forked while threads of it end. A program of its own: in a test program the second thread, whose end
-//! hides all later ones from a list of threads, is one of the runner's.
+//! `fork` refuses a process with several threads, also while one of them exits. This needs a program of its own: only the
+//! exit of the second thread hides the later ones from a listing, and in a usual test program that is a runner's thread.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {}
@@ -9,7 +9,7 @@ fn main() {
     use std::process::Command;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Threads that end, one after the other.
+    /// Number of threads that exit, one after the other.
     const ENDINGS: u32 = 20_000;
 
     for _ in 0..ENDINGS {

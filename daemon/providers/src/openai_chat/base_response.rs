@@ -16,7 +16,7 @@ pub(super) fn error_in(chunk: &Object<'_>) -> Option<VendorError> {
     })
 }
 
-/// The HTTP status that a code stands for. `None`: another try may help.
+/// The HTTP status that corresponds to a code. `None`: another try may help.
 fn status(code: u64) -> Option<u64> {
     Some(match code {
         // No key, a wrong one.
