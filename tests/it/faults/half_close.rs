@@ -131,3 +131,29 @@ fn half_closed_client_gets_its_events_and_is_dropped_once_it_disconnects() {
         (status["clients"].as_array().map(Vec::len) == Some(1)).then_some(())
     });
 }
+
+#[test]
+fn half_closed_client_gets_every_event_from_before_its_last_answer() {
+    let house = House::playing(&Script::new().says(&"word ".repeat(400_000)));
+    house.daemon();
+    let mut others = house.raw_as(Role::Drive);
+    let create = serde_json::to_value(house.create("work")).expect("JSON");
+    others.call("session.create", &create).expect("create");
+    others
+        .call("session.wait", &json!({"session": "1"}))
+        .expect("wait");
+    let newest = house.log(Pid(1)).bodies().len();
+    let (stream, mut raw) = connect(&house);
+    raw.hello(Role::Watch).expect("hello");
+    // More than a socket holds: not all of it is written when the call has been answered.
+    let attach = json!({"session": "1", "subscription": "s", "after_seq": 0, "ephemeral": false});
+    raw.ask("session.attach", &attach);
+    stream.shutdown(Shutdown::Write).expect("say no more");
+    let frames: Vec<Value> = std::iter::from_fn(|| raw.frame()).collect();
+    let numbers = frames
+        .iter()
+        .filter_map(|frame| frame["params"]["event"]["seq"].as_u64());
+    assert_eq!(numbers.last(), Some(newest as u64), "the newest event");
+    let last = frames.last().expect("a frame");
+    assert_eq!(last["method"], "event.ended", "{last}");
+}

@@ -244,7 +244,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The client says no more: its calls are carried out and answered. A client that does not read any more is not waited for.
+    /// The client says no more: its calls are carried out and answered, then it gets the events that there are by now. A
+    /// client that does not read any more is not waited for.
     async fn see_out(&mut self) {
         let mut looks = tokio::time::interval(LISTENS);
         while !self.calls.is_empty() || !self.reads.is_empty() || !self.waits.is_empty() {
@@ -255,6 +256,17 @@ impl<'a> Conversation<'a> {
                 Some(_) = self.waits.join_next() => {}
                 _ = looks.tick() => if self.socket.is_closed() {
                     self.drop_unheard();
+                },
+            }
+        }
+        let sent = self.peer.end_subscriptions();
+        tokio::pin!(sent);
+        loop {
+            tokio::select! {
+                () = self.ends.any() => return,
+                () = &mut sent => return,
+                _ = looks.tick() => if self.socket.is_closed() {
+                    return;
                 },
             }
         }

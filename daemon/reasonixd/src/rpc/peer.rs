@@ -10,6 +10,8 @@ use proto::hello::{HelloParams, Role};
 use proto::params::daemon::ClientStatus;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::room::{FrameShare, Room, SharedRoom};
 use crate::settings::trust::TemporaryTrust;
@@ -67,6 +69,10 @@ pub struct Peer {
     /// Held by subscriptions that read their logs.
     logs: Arc<Semaphore>,
     subscriptions: Mutex<HashMap<String, AbortHandle>>,
+    /// The pumps of those.
+    pumps: TaskTracker,
+    /// Cancelled: subscriptions end with the newest event that there is.
+    last_events: CancellationToken,
     /// Pumps of subscriptions whose call has not been answered yet.
     starting: Mutex<Vec<(String, BoxFuture<'static, ()>)>>,
     /// Projects that are trusted as long as the connection lasts.
@@ -89,6 +95,8 @@ impl Peer {
             room: Room::new(room),
             logs: Arc::new(Semaphore::new(LOGS_READ)),
             subscriptions: Mutex::new(HashMap::new()),
+            pumps: TaskTracker::new(),
+            last_events: CancellationToken::new(),
             starting: Mutex::new(Vec::new()),
             trusts: Mutex::default(),
             connected: Instant::now(),
@@ -208,7 +216,7 @@ impl Peer {
         }
         subscriptions.retain(|_, pump| !pump.is_finished());
         for (name, pump) in starting {
-            subscriptions.insert(name, tokio::spawn(pump).abort_handle());
+            subscriptions.insert(name, self.pumps.spawn(pump).abort_handle());
         }
     }
 
@@ -223,6 +231,18 @@ impl Peer {
         starting.retain(|(known, _)| known != name);
         let pump = subscriptions.remove(name);
         pump.inspect(AbortHandle::abort).is_some() || starting.len() < before
+    }
+
+    /// Cancelled when subscriptions are to end with the newest event that there is.
+    pub fn last_events(&self) -> CancellationToken {
+        self.last_events.clone()
+    }
+
+    /// Ends all subscriptions, each when the newest event that there is has been sent.
+    pub async fn end_subscriptions(&self) {
+        self.last_events.cancel();
+        self.pumps.close();
+        self.pumps.wait().await;
     }
 
     /// Ends everything that belongs to the connection.

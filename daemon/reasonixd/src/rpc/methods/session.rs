@@ -56,6 +56,9 @@ pub async fn attach(
 /// Passes a session's events on, at the pace at which the connection takes them.
 async fn pump(mut follow: Follow, peer: std::sync::Weak<Peer>, subscription: String) {
     let name = serde_json::Value::from(subscription.as_str());
+    let Some(last) = peer.upgrade().map(|peer| peer.last_events()) else {
+        return;
+    };
     // While it has a page of its log in memory.
     let mut page = None;
     loop {
@@ -71,7 +74,7 @@ async fn pump(mut follow: Follow, peer: std::sync::Weak<Peer>, subscription: Str
                 return;
             }
         }
-        let (seq, text) = match follow.next().await {
+        let (seq, text) = match follow.next_until(&last).await {
             Following::Event { seq, text } => (seq, text),
             Following::Ended(error) => {
                 let Some(peer) = peer.upgrade() else { return };

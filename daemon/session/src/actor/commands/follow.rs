@@ -8,6 +8,7 @@ use std::sync::Arc;
 use proto::{Failure, Pid, Seq};
 use store::log::LogFile;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::actor::handle::SessionHandle;
 use crate::tasks;
@@ -57,12 +58,22 @@ impl Follow {
 
     /// The next event. Cancel-safe: an event is handed out or kept.
     pub async fn next(&mut self) -> Following {
+        self.next_until(&CancellationToken::new()).await
+    }
+
+    /// The next event; once `last` is cancelled, only of those that there are: `Ended` after the newest one.
+    pub async fn next_until(&mut self, last: &CancellationToken) -> Following {
         loop {
             if let Some(Published { seq, text }) = self.ready.pop_front() {
                 return Following::Event { seq, text };
             }
             if let Some((queue, bytes)) = &mut self.live {
-                if let Some(Published { seq, text }) = queue.recv().await {
+                let next = tokio::select! {
+                    biased;
+                    next = queue.recv() => next,
+                    () = last.cancelled() => return Following::Ended(None),
+                };
+                if let Some(Published { seq, text }) = next {
                     bytes.release(text.len());
                     if let Some(seq) = seq {
                         self.start = Start::At {
