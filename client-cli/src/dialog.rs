@@ -91,6 +91,13 @@ impl Dialog {
         form.decision().is_some_and(|form| form.takes_one_word)
     }
 
+    /// Whether it can be approved so that calls need approval as usual.
+    pub fn is_plan(&self) -> bool {
+        let form = self.form();
+        form.decision()
+            .is_some_and(|form| form.yes_asking.is_some())
+    }
+
     /// All that the user must see to answer.
     pub fn pieces(&self) -> Vec<Piece> {
         let agent = self.agent.as_ref();
@@ -119,8 +126,17 @@ impl Dialog {
                     0 => String::new(),
                     others => say!(Msg::KeyRest, others),
                 };
+                let asking = match &decision.yes_asking {
+                    Some(label) => say!(Msg::KeyAsking, translated(label.line)),
+                    None => String::new(),
+                };
                 let (yes, no) = (translated(decision.yes.line), translated(decision.no.line));
-                say!(Msg::PromptDecision, yes, format!("{more}{edit}{rest}"), no)
+                say!(
+                    Msg::PromptDecision,
+                    yes,
+                    format!("{asking}{more}{edit}{rest}"),
+                    no
+                )
             }
             Shape::Fields(fields) => {
                 let next = self.replies.next(&fields.questions);
@@ -160,6 +176,13 @@ impl Dialog {
                 Some(_) if command.is_empty() => Err(say!(Msg::CommandAfterE).to_owned()),
                 Some(_) => Ok(Some(self.params(form.edit(command.to_owned())))),
             };
+        }
+        if matches!(line.trim(), "c" | "C")
+            && form
+                .decision()
+                .is_some_and(|form| form.yes_asking.is_some())
+        {
+            return Ok(Some(self.params(form.approve_asking())));
         }
         let (decision, note) = read(line).ok_or_else(String::new)?;
         match form.decision().and_then(|form| form.refusal(decision)) {

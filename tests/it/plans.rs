@@ -152,6 +152,67 @@ async fn a_plan_approved_elsewhere_is_carried_out_unasked_and_the_next_turn_asks
 }
 
 #[tokio::test]
+async fn plan_approved_with_approvals_as_usual_asks_about_its_calls() {
+    let house = House::playing(&planning());
+    house.daemon();
+    let client = house.client("one", Role::Drive).await;
+    let (pid, open) = begun(&house, &client).await;
+    let id = open.interaction_id.0.clone();
+    let allowed = house.reasonix(&["inbox", "allow", &id, "--keep-asking"]);
+    let allowed = allowed.expect_code(0).err;
+    assert!(
+        allowed.contains("its calls need approval as usual"),
+        "{allowed}"
+    );
+    let mut follow = from_the_start(&client, pid).await;
+    let asked = next_opened(&mut follow).await;
+    assert_eq!(asked, open, "the plan");
+    let asked = next_opened(&mut follow).await;
+    assert_eq!(approval(&asked).tool, "write_file");
+    assert!(!house.project().join("made").exists());
+    assert_eq!(get(&client, pid).await.mode, Mode::Normal);
+    drop((client, follow));
+    house.kill_daemon_and_parent();
+    house.daemon();
+    let client = house.client("two", Role::Drive).await;
+    assert_eq!(list(&client).await, std::slice::from_ref(&asked));
+    // It is an answer to a plan only.
+    let call = asked.interaction_id.0.clone();
+    let refused = house.reasonix(&["inbox", "allow", &call, "--keep-asking"]);
+    let refused = refused.expect_code(64).err;
+    assert!(refused.contains("approval request for a call"), "{refused}");
+    let _ = house.reasonix(&["inbox", "allow", &call]).expect_code(0);
+    let mut follow = from_the_start(&client, pid).await;
+    to_rest(&mut follow).await;
+    assert_eq!(house.read("made"), "x");
+    house.log(pid).check();
+}
+
+#[tokio::test]
+async fn plan_is_approved_with_approvals_as_usual_in_plain_attach() {
+    let house = House::playing(&planning());
+    house.daemon();
+    let client = house.client("one", Role::Drive).await;
+    let (pid, _) = begun(&house, &client).await;
+    let mut attached = house.start(&["attach", "--plain", &pid.to_string()]);
+    attached.line("how", |line| line.contains("`/approve ask` too"));
+    attached.say("/approve ask\n");
+    attached.line("the question about its call", |line| {
+        line.contains("allow `write_file` to run?")
+    });
+    attached.say("/approve ask\n");
+    attached.line("an error", |line| {
+        line.contains("no plan is waiting for approval")
+    });
+    assert!(!house.project().join("made").exists());
+    attached.say("y\n");
+    attached.line("the answer", |line| line.contains("It is made."));
+    attached.say("/quit\n");
+    let _ = attached.done().expect_code(0);
+    assert_eq!(house.read("made"), "x");
+}
+
+#[tokio::test]
 async fn a_plan_outlives_the_daemon_and_so_does_the_mode() {
     let house = House::playing(&planning());
     house.daemon();

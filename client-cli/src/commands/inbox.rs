@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::Subcommand;
-use client::form::{self, Fields, Form, ShownInteraction};
+use client::form::{self, Fields, Form, ShownInteraction, kinds};
 use client::{CallError, Client, ConnectError};
 use proto::InteractionId;
 use proto::hello::Role;
@@ -81,6 +81,9 @@ enum Verb {
         /// Command to run instead of the shown one. It is judged again: a deny rule still refuses it.
         #[arg(long, value_name = "COMMAND", conflicts_with_all = ["session", "always", "rule"])]
         edit: Option<String>,
+        /// For a plan: its calls need approval as usual. Without this they run without asking until the turn ends.
+        #[arg(long, conflicts_with_all = ["session", "always", "rule", "edit"])]
+        keep_asking: bool,
     },
     /// Deny a call, or reject a plan, with an optional note to the model.
     Deny {
@@ -145,10 +148,16 @@ async fn answer(client: &Client, verb: Verb) -> Result<(), Error> {
         } => change(client, id, command).await,
         Verb::Allow {
             id,
+            keep_asking: true,
+            ..
+        } => approve_asking(client, id).await,
+        Verb::Allow {
+            id,
             session,
             always,
             rule,
             edit: None,
+            keep_asking: false,
         } => {
             if rule.is_some() && !session && !always {
                 return Err(Error::usage(say!(Msg::RuleNeeds), say!(Msg::RuleNeedsHint)));
@@ -459,6 +468,18 @@ async fn change(client: &Client, id: String, command: String) -> Result<(), Erro
     let answer = form::untyped_edit(command);
     let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
     report(sent, &id, say!(Msg::AllowedEdited))
+}
+
+/// Approves a plan whose calls need approval as usual.
+async fn approve_asking(client: &Client, id: String) -> Result<(), Error> {
+    let open = find(client, &id).await?;
+    if let Some(open) = &open {
+        show(open.pieces());
+    }
+    // The daemon says what kind it is if it is no plan.
+    let answer = kinds::approve_asking();
+    let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
+    report(sent, &id, say!(Msg::ApprovedAsking))
 }
 
 #[cfg(test)]

@@ -119,7 +119,10 @@ client::catalog! {
     KeyAlways = " · a always", " · a 始终";
     KeySession = " · s this session{0}", " · s 本会话{0}";
     ChangeNeedsCommand = "type the command: `/change [ID] COMMAND`", "请输入命令：`/change [ID] COMMAND`";
+    NoPlanWaits = "no plan is waiting for approval", "没有等待批准的计划";
     NoCallWaits = "no call is waiting for approval", "没有等待批准的调用";
+    /// 0: what it does.
+    KeyAsking = " · c {0}", " · c {0}";
     KeyEdit = " · e COMMAND run this instead", " · e COMMAND 改为运行此命令";
     /// 0: how many others.
     KeyRest = " · r no, also to the others that need approval (up to {0} more)", " · r 拒绝此项及其余最多 {0} 个中需要批准的";

@@ -184,6 +184,10 @@ fn decide(model: &mut Model, action: Action) -> Vec<Effect> {
             return Vec::new();
         }
         Action::DenyRest if shape.others > 0 => ApprovalDecision::DenyRest,
+        Action::ApproveAsking if shape.yes_asking.is_some() => {
+            let answer = form.approve_asking();
+            return send(model, answer);
+        }
         Action::EditCommand => {
             command::begin(dialog, now);
             return Vec::new();

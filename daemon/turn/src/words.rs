@@ -374,9 +374,15 @@ pub fn plan_answered(
     match decision {
         None if resolved.unattended => PLAN_NOBODY.to_owned(),
         None => PLAN_STOPPED.to_owned(),
-        Some(PlanDecision::Approve) => {
+        Some(decision @ (PlanDecision::Approve | PlanDecision::ApproveAsking)) => {
+            let calls = match decision {
+                PlanDecision::ApproveAsking => "Its calls need the same approvals as before.",
+                _ => {
+                    "Until this turn ends its calls run without asking, but for those that are denied or always asked."
+                }
+            };
             let begin = format!(
-                "The user ({who}) approved the plan.\nPlan mode is off: carry it out now. Until this turn ends its calls run without asking, but for those that are denied or always asked."
+                "The user ({who}) approved the plan.\nPlan mode is off: carry it out now. {calls}"
             );
             match note {
                 "" => begin,

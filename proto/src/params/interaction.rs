@@ -288,17 +288,29 @@ words! {
     PlanDecision {
         /// Leave plan mode. Calls of this turn run without asking, except those that are denied or always asked about.
         Approve = "approve",
+        /// Leave plan mode. Calls are asked about as if no plan had been approved.
+        ApproveAsking = "approve_asking",
         /// Stay in plan mode.
         Reject = "reject",
     }
 }
 
 impl PlanDecision {
+    /// Whether the plan is carried out.
+    #[must_use]
+    pub fn approves(self) -> bool {
+        match self {
+            Self::Approve | Self::ApproveAsking => true,
+            Self::Reject => false,
+        }
+    }
+
     /// The decision in words.
     #[must_use]
     pub fn called(self) -> &'static str {
         match self {
             Self::Approve => "approved",
+            Self::ApproveAsking => "approved (calls ask as usual)",
             Self::Reject => "sent back",
         }
     }

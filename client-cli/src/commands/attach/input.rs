@@ -20,6 +20,8 @@ pub enum TypedLine {
     Interrupt,
     /// Yes, to the question of this id or to the oldest.
     Approve(Option<String>),
+    /// Approve a plan whose calls need approval as usual.
+    ApproveAsking(Option<String>),
     /// No; the words may begin with an id.
     Deny(String),
     /// Yes, with another command; the words may begin with an id.
@@ -122,9 +124,7 @@ fn command(line: &str) -> TypedLine {
         "/resume" if rest.is_empty() => TypedLine::Resume,
         "/help" if rest.is_empty() => TypedLine::Help,
         "/interrupt" if rest.is_empty() => TypedLine::Interrupt,
-        "/approve" if !rest.contains(char::is_whitespace) => {
-            TypedLine::Approve(Some(rest.to_owned()).filter(|id| !id.is_empty()))
-        }
+        "/approve" => approve(rest),
         "/deny" => TypedLine::Deny(rest.to_owned()),
         "/change" if !rest.is_empty() => TypedLine::ChangeCommand(rest.to_owned()),
         "/change" => TypedLine::Usage("/change [ID] COMMAND"),
@@ -152,7 +152,7 @@ fn command(line: &str) -> TypedLine {
 }
 
 /// Words of ours that can be said in a wrong way.
-const OWN: [&str; 14] = [
+const OWN: [&str; 13] = [
     "/queue",
     "/plan",
     "/normal",
@@ -160,7 +160,6 @@ const OWN: [&str; 14] = [
     "/resume",
     "/help",
     "/interrupt",
-    "/approve",
     "/undo",
     "/redo",
     "/todos",
@@ -173,6 +172,17 @@ const OWN: [&str; 14] = [
 fn is_custom(word: &str) -> bool {
     let name = word.strip_prefix('/').unwrap_or_default();
     !name.is_empty() && !name.contains('/') && !OWN.contains(&word)
+}
+
+fn approve(rest: &str) -> TypedLine {
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    match words.as_slice() {
+        [] => TypedLine::Approve(None),
+        ["ask"] => TypedLine::ApproveAsking(None),
+        ["ask", id] => TypedLine::ApproveAsking(Some((*id).to_owned())),
+        [id] => TypedLine::Approve(Some((*id).to_owned())),
+        _ => TypedLine::Usage("/approve [ask] [ID]"),
+    }
 }
 
 fn edit(rest: &str) -> TypedLine {

@@ -136,6 +136,22 @@ impl Attached {
         }
     }
 
+    /// Approves the plan of this id, or the oldest, whose calls then need approval as usual.
+    pub(super) async fn approve_asking(&mut self, id: Option<String>) -> Result<(), Error> {
+        let open = match &id {
+            None => self.first(Dialog::is_plan),
+            Some(id) => self.open.iter().find(|open| open.id().0 == *id),
+        };
+        match (open, id) {
+            (Some(open), _) => {
+                let params = open.params(open.form().approve_asking());
+                self.send(params).await
+            }
+            (None, Some(id)) => self.listed(&id).await,
+            (None, None) => self.note(say!(Msg::NoPlanWaits)),
+        }
+    }
+
     /// Sends an answer. The session's own events say what became of its own questions.
     async fn send(&mut self, params: AnswerParams) -> Result<(), Error> {
         dialog::send(&self.client, &params).await?;

@@ -26,8 +26,11 @@ pub(super) fn unread(
     action: Action,
     visible: Option<&VisibleRows>,
 ) -> Option<Unread> {
-    use Action::{AllowAlways, AllowOnce, AllowSession, EditCommand};
-    let agrees = matches!(action, AllowOnce | AllowSession | AllowAlways | EditCommand);
+    use Action::{AllowAlways, AllowOnce, AllowSession, ApproveAsking, EditCommand};
+    let agrees = matches!(
+        action,
+        AllowOnce | AllowSession | AllowAlways | ApproveAsking | EditCommand
+    );
     let visible = visible.filter(|_| agrees && !dialog.seen.is_all())?;
     Some(match visible.is_readable {
         true => Unread::Rows(dialog.seen.left(visible)),

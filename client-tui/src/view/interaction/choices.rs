@@ -1,6 +1,6 @@
 //! The choices of a decision: described, one per line if there is room, else a few words each.
 
-use client::form::Decision;
+use client::form::{Decision, Label};
 use proto::params::interaction::{ApprovalDecision, Scope};
 use ratatui::text::Line;
 
@@ -48,11 +48,14 @@ pub(super) fn rows(
         Size::Full => look.language.say(full),
         Size::Short => look.language.say(short),
     };
-    let (yes, no) = match size {
-        Size::Full => (shape.yes.key, shape.no.key),
-        Size::Short => (shape.yes.short, shape.no.short),
+    let say_label = |label: &Label| match size {
+        Size::Full => look.language.say(label.key),
+        Size::Short => look.language.say(label.short),
     };
-    let mut answers = vec![of(Action::AllowOnce, look.language.say(yes))];
+    let mut answers = vec![of(Action::AllowOnce, say_label(&shape.yes))];
+    if let Some(label) = &shape.yes_asking {
+        answers.push(of(Action::ApproveAsking, say_label(label)));
+    }
     for (action, decision, full, short) in REACHING {
         if let Some(scope) = shape.scope(decision, selected) {
             answers.push(match size {
@@ -61,7 +64,7 @@ pub(super) fn rows(
             });
         }
     }
-    answers.push(of(Action::Deny, look.language.say(no)));
+    answers.push(of(Action::Deny, say_label(&shape.no)));
     if shape.others > 0 {
         let words = match size {
             Size::Full => look

@@ -338,7 +338,8 @@ fn a_plan_is_rendered_with_every_character_and_what_a_yes_means() {
         "\\u{202e}",
         "\\u{1b}[31m",
         "Approving ends plan mode.",
-        "y approve and carry it out",
+        "y approve; its calls run without asking",
+        "c approve; its calls need approval as usual",
         "n reject and keep planning",
         "Esc answer later",
     ] {

@@ -486,8 +486,8 @@ impl Facts {
             | None => (None, None),
         };
         let by = match (decision, resolved.unattended) {
-            (Some(PlanDecision::Approve), _) => Answerer::Person,
-            (Some(PlanDecision::Reject), _) | (None, true) => Answerer::No,
+            (Some(decision), _) if decision.approves() => Answerer::Person,
+            (Some(_), _) | (None, true) => Answerer::No,
             (None, false) => Answerer::Daemon,
         };
         if by == Answerer::Person {
@@ -501,7 +501,7 @@ impl Facts {
             self.note_unattended_denial(&open.call, &subject, words::PLAN_UNATTENDED);
         }
         if let Some(turn) = &mut self.open {
-            turn.plan_approved |= by == Answerer::Person;
+            turn.plan_approved |= decision == Some(PlanDecision::Approve);
             if resolved.unattended {
                 turn.unapproved = Some(plan.to_owned());
             }

@@ -544,12 +544,12 @@ impl Checker {
             (
                 InteractionRequest::Plan { .. },
                 Some(InteractionAnswer::Plan {
-                    decision: PlanDecision::Approve,
+                    decision: decision @ (PlanDecision::Approve | PlanDecision::ApproveAsking),
                     ..
                 }),
             ) => {
                 open.answered.insert(asked.call);
-                open.window = true;
+                open.window = *decision == PlanDecision::Approve;
                 self.mode = Mode::Normal;
             }
             (InteractionRequest::Plan { .. }, None) if resolved.unattended => {

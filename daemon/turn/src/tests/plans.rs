@@ -75,6 +75,27 @@ fn plan_approval_is_valid_only_for_its_turn() {
 }
 
 #[test]
+fn plan_approved_with_approvals_as_usual_opens_no_window() {
+    let log = log_of(
+        "
+        > session interactive mode=plan
+        > user fix it
+          turn starts | running | prompt: fix it | daemon: Plan mode is on | ask
+        > model calls plan a
+          model calls a | judge a
+        > policy a plans
+          proposes 7.1 for a | waiting for plan
+        > ann approves-asking 7.1
+          ann answers 7.1: approve_asking | running | finished a ok |
+          result a ok: The user (ann) approved the plan.\\nPlan mode is off: carry it out now. Its calls need the same approvals as before. | ask
+    ",
+    );
+    let permissions = crate::Facts::fold(&log).effective_permissions();
+    assert!(!permissions.plan_approved);
+    assert_eq!(permissions.refuses(), None, "plan mode is off");
+}
+
+#[test]
 fn rejected_plan_keeps_plan_mode_on() {
     check(
         "

@@ -62,13 +62,16 @@ crate::catalog! {
     SamplingMeans = "The MCP server `{0}` wrote this text. If you accept, the session's model answers it without tools, the session pays for it, and the server receives the answer.", "以上内容来自 MCP 服务器 `{0}`。接受后，本会话的模型会在不使用工具的情况下回答，费用计入本会话，答案会发给该服务器。";
     TitlePlan = "Carry out this plan?", "执行这个计划？";
     /// What a yes does.
-    PlanMeans = "Approving ends plan mode. Until this turn ends, calls run without asking, except those that are denied or always asked.", "同意后退出计划模式；在本回合结束前，计划所需的调用不再询问，被拒绝或始终需询问的除外。";
-    KeyApprove = "approve and carry it out", "同意并执行";
+    PlanMeans = "Approving ends plan mode. Either way, denied calls stay denied, and calls that always ask still ask.", "同意后退出计划模式。无论选择哪一种，被拒绝的调用仍被拒绝，始终需询问的调用仍会询问。";
+    KeyApprove = "approve; its calls run without asking until the turn ends", "同意；其调用在回合结束前不再询问";
     KeyApproveShort = "approve", "同意";
+    KeyApproveAsking = "approve; its calls need approval as usual", "同意；其调用照常需要批准";
+    KeyApproveAskingShort = "approve, ask as usual", "同意，照常询问";
     KeyKeepPlanning = "reject and keep planning", "不，继续计划";
     KeyKeepPlanningShort = "keep planning", "继续计划";
     PlanNoteTitle = "Keep planning. What is missing? Press Enter to send (may be empty).", "继续计划。还缺什么？按 Enter 发送，可不填。";
     PlanApproved = "plan approved", "已同意计划";
+    PlanApprovedAsking = "plan approved; its calls need approval as usual", "已同意计划，其调用照常需要批准";
     PlanRejected = "keep planning", "继续计划";
     PlanClosed = "closed without an answer", "未作答即关闭";
     /// 0: the rule.
@@ -154,9 +157,9 @@ impl<'a> Form<'a> {
             lines: Lines {
                 heading: "the model proposes a plan".to_owned(),
                 note: Some(Cow::Borrowed(
-                    "approving ends plan mode; calls of the plan then run without asking until the turn ends",
+                    "approving ends plan mode; calls of the plan then run without asking until the turn ends, unless you choose to be asked",
                 )),
-                how_to: "`/approve` carries it out; `/deny REASON` makes the model keep planning",
+                how_to: "`/approve` carries it out, `/approve ask` too, with its calls asking as usual; `/deny REASON` makes the model keep planning",
                 name_suffix: "",
             },
             shape: Shape::Decision(Decision {
@@ -174,6 +177,11 @@ impl<'a> Form<'a> {
                     key: Msg::KeyApprove,
                     short: Msg::KeyApproveShort,
                 },
+                yes_asking: Some(Label {
+                    line: "approve it, its calls ask as usual",
+                    key: Msg::KeyApproveAsking,
+                    short: Msg::KeyApproveAskingShort,
+                }),
                 no: Label {
                     line: "keep planning",
                     key: Msg::KeyKeepPlanning,
@@ -243,6 +251,15 @@ pub fn untyped_replies(replies: Vec<Reply>) -> InteractionAnswer {
     InteractionAnswer::Questions { replies }
 }
 
+/// Approval of a plan whose calls need approval as usual.
+#[must_use]
+pub fn approve_asking() -> InteractionAnswer {
+    InteractionAnswer::Plan {
+        decision: PlanDecision::ApproveAsking,
+        note: None,
+    }
+}
+
 /// Whether an MCP server wrote what is asked.
 #[must_use]
 pub fn is_of_server(kind: InteractionKind) -> bool {
@@ -252,13 +269,10 @@ pub fn is_of_server(kind: InteractionKind) -> bool {
 /// Whether an answer ends plan mode.
 #[must_use]
 pub fn ends_plan_mode(resolved: &InteractionResolved) -> bool {
-    matches!(
-        resolved.answer,
-        Some(InteractionAnswer::Plan {
-            decision: PlanDecision::Approve,
-            ..
-        })
-    )
+    match resolved.answer {
+        Some(InteractionAnswer::Plan { decision, .. }) => decision.approves(),
+        _ => false,
+    }
 }
 
 /// The text of an interaction that the transcript keeps as words of the model, to be read after it was answered.
@@ -437,6 +451,7 @@ impl Asked {
             },
             (_, Some(InteractionAnswer::Plan { decision, .. })) => match decision {
                 PlanDecision::Approve => Msg::PlanApproved,
+                PlanDecision::ApproveAsking => Msg::PlanApprovedAsking,
                 PlanDecision::Reject => Msg::PlanRejected,
             },
             (_, Some(InteractionAnswer::Elicitation { decision, .. })) => {

@@ -410,6 +410,7 @@ crate::catalog! {
     AllowedAlways = "always allowed", "始终允许";
     WasDenied = "denied", "已拒绝";
     PlanApproved = "approved", "已同意";
+    PlanApprovedAsking = "approved (calls ask as usual)", "已同意（调用照常询问）";
     PlanSentBack = "sent back", "已退回";
     ElicitationAnswered = "answered", "已回答";
     ElicitationDeclined = "declined", "已拒绝回答";

@@ -23,6 +23,12 @@ fn a_line_is_a_prompt_unless_it_is_a_command() {
         ("/interrupt", TypedLine::Interrupt),
         ("/approve", TypedLine::Approve(None)),
         ("/approve 3.1", TypedLine::Approve(Some("3.1".into()))),
+        ("/approve ask", TypedLine::ApproveAsking(None)),
+        (
+            "/approve ask 3.1",
+            TypedLine::ApproveAsking(Some("3.1".into())),
+        ),
+        ("/approve 3.1 4.1", TypedLine::Usage("/approve [ask] [ID]")),
         (
             "/change 3.1 ls -l",
             TypedLine::ChangeCommand("3.1 ls -l".into()),
@@ -99,20 +105,14 @@ fn a_line_is_a_prompt_unless_it_is_a_command() {
 
 #[test]
 fn a_command_that_is_none_is_never_sent_to_the_model() {
-    for line in [
-        "/interrupt now",
-        "/approve 3.1 4.1",
-        "/pause now",
-        "/",
-        "/etc/hosts is short",
-    ] {
+    for line in ["/interrupt now", "/pause now", "/", "/etc/hosts is short"] {
         assert_eq!(parse(line), TypedLine::Unknown(line.into()), "{line}");
     }
 }
 
 #[test]
 fn everything_that_help_names_is_understood() {
-    assert_eq!(help(Role::Drive).count(), 28);
+    assert_eq!(help(Role::Drive).count(), 29);
     for line in help(Role::Drive) {
         for word in line.split_whitespace().take(2) {
             let word = word.trim_end_matches(',');

@@ -637,9 +637,10 @@ impl Simulation {
     }
 
     fn plan_decision(&mut self) -> Option<InteractionAnswer> {
-        let decision = match self.chance.below(4) {
+        let decision = match self.chance.below(5) {
             0 => return None,
             1 => PlanDecision::Reject,
+            2 => PlanDecision::ApproveAsking,
             _ => PlanDecision::Approve,
         };
         let note = self.chance.once_in(2).then(|| "and quickly".into());
