@@ -263,7 +263,10 @@ impl Actor {
     fn run_call(&mut self, call: ToolCall, after: Option<Seq>) {
         match after {
             // On disk before it starts: after a crash it must be known that it may have run (I4).
-            Some(seq) if seq > self.journal.durable() => self.calls.hold(seq, call),
+            Some(seq) if seq > self.journal.durable() => {
+                self.journal.gather_no_more();
+                self.calls.hold(seq, call);
+            }
             _ => self.start(&call),
         }
     }

@@ -24,12 +24,12 @@ use crate::calls::ahead::EarlyJudgement;
 use crate::calls::call::{CachedChangeCheck, CallEnvironment, KeptPaths, Ready};
 use crate::calls::hooks as hooked;
 use crate::calls::judgement::Standpoint;
-use crate::request::budget::BudgetMember;
 use crate::tasks;
 
 /// Calls that are judged in one go, at most.
 const TOGETHER_MAX: usize = 8;
-/// How long records wait for those that quick readers are about to add, so that one write and one sync take them all.
+/// How long records wait for those that a judgement and quick readers are about to add, so that one write and one sync take
+/// them all.
 const GATHER: Duration = Duration::from_millis(2);
 
 impl Actor {
@@ -48,15 +48,14 @@ impl Actor {
             });
             return;
         }
+        // Its judgement adds records at once, unless hooks are asked first.
+        match self.is_file_call(&call) && standpoint.is_plain() && asked.is_none() {
+            true => self.journal.gather(GATHER),
+            false => self.journal.gather_no_more(),
+        }
         let following = match self.is_file_reader(&call) && standpoint.is_plain() {
-            true => {
-                self.journal.gather(GATHER);
-                self.readers_after(&call)
-            }
-            false => {
-                self.journal.gather_no_more();
-                Vec::new()
-            }
+            true => self.readers_after(&call),
+            false => Vec::new(),
         };
         let open = self.machine.facts().open.as_ref();
         let job = Job {
@@ -67,7 +66,6 @@ impl Actor {
                 files: open.map(|open| open.kept.clone()).unwrap_or_default(),
                 tree: open.is_some_and(|open| open.tree_kept),
             },
-            budget: self.requests.budget().clone(),
             // A call that the user has just denied is not done if it is made again: the machine refuses it.
             does_quick: open.is_none_or(|open| open.refused.is_empty()),
             happened: self.happened.clone(),
@@ -112,12 +110,16 @@ impl Actor {
         }
     }
 
+    /// Whether the tool of a call does nothing but work on files.
+    fn is_file_call(&self, call: &ToolCall) -> bool {
+        let tool = self.calls.call_environment().tools.get(&call.name);
+        tool.is_some_and(|tool| tool.as_file_worker().is_some())
+    }
+
     /// Whether the tool of a call does nothing but read files.
     fn is_file_reader(&self, call: &ToolCall) -> bool {
         let tool = self.calls.call_environment().tools.get(&call.name);
-        tool.is_some_and(|tool| {
-            tool.spec().family == Family::Read && tool.as_file_worker().is_some()
-        })
+        self.is_file_call(call) && tool.is_some_and(|tool| tool.spec().family == Family::Read)
     }
 
     /// The readers after a call, up to the first other call, which may have to wait for their ends.
@@ -145,7 +147,6 @@ struct Job {
     watch: GuardWatch,
     standpoint: Arc<Standpoint>,
     kept: KeptPaths,
-    budget: BudgetMember,
     /// Quick calls are done at once.
     does_quick: bool,
     happened: UnboundedSender<Happened>,
@@ -170,8 +171,8 @@ impl Job {
         let changes = CachedChangeCheck::default();
         let (judgement, ready) = self.judge(&call, &changes);
         if ready.done.is_some() {
-            // The next request comes at once: its budgets are as the files have them now. Else it looks itself.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.budget.note_bounds()));
+            // The next request comes at once.
+            let _ = catch_unwind(AssertUnwindSafe(|| (self.environment.next_request)()));
             let mut is_quick = true;
             let quick = following.into_iter().map_while(|call| {
                 let (judgement, ready) = is_quick.then(|| self.judge(&call, &changes))?;

@@ -58,12 +58,7 @@ impl Notes {
         Some(ExternalChanges { text, ..note })
     }
 
-    /// All changes until now were made by the session itself.
-    pub async fn absorb(&self) {
-        let _ = self.blocking(Self::absorb_blocking).await;
-    }
-
-    /// The same on a thread that may block.
+    /// All changes until now were made by the session itself. Blocks.
     pub fn absorb_blocking(&self) {
         self.memory.accept_changes();
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use contract::KnownState;
 use hooks::Hooks;
 use proto::budget::Spent;
 use proto::hook::HookEvent;
@@ -108,10 +107,12 @@ pub fn build(
     let key_variable = setup.profile.model.key_variable.clone();
     let (seen, see) = watch::channel(first_seen(&machine, &journal, &created, key_variable));
     let route = ModelRoute::new(&setup.profile.model, log.prefix.prefix);
-    let (known, happened) = (&log.known, &to.happened);
-    let calls = calls(services, &created, setup, workspace, env, known, happened);
-    calls
-        .call_environment()
+    let budget = budget_member(services, &machine, &created);
+    let happened = &to.happened;
+    let calls = calls(services, &created, setup, workspace, env, &budget, happened);
+    let call_environment = calls.call_environment();
+    call_environment.memory.note_known_files(&log.known);
+    call_environment
         .instructions
         .restore(&log.prefix.text, &log.known, log.reports);
     let activity = Arc::new(Activity::default());
@@ -128,7 +129,6 @@ pub fn build(
         instructions: Arc::clone(&calls.call_environment().instructions),
         recalls: calls.call_environment().recall.is_some(),
     };
-    let budget = budget_member(services, &machine, &created);
     let has_exited = !is_new && machine.facts().state.state == State::Exited;
     let actor = Actor {
         id: created.session,
@@ -170,20 +170,26 @@ fn epoch_of(log: &SessionLog, created: &SessionCreated, is_new: bool) -> u64 {
     }
 }
 
-/// The state of its calls, and the rules that they are judged by. `known`: the files that the model knows.
+/// The state of its calls, and the rules that they are judged by.
 fn calls(
     services: &SessionServices,
     created: &SessionCreated,
     setup: Setup,
     workspace: Arc<Workspace>,
     env: BTreeMap<String, String>,
-    known: &[KnownState],
+    budget: &BudgetMember,
     happened: &mpsc::UnboundedSender<Happened>,
 ) -> CallState {
     let environment = Environment::new(created, env, setup.environment_filter());
-    let call_environment =
-        call_environment(services, created, &setup, workspace, &environment, happened);
-    call_environment.memory.note_known_files(known);
+    let call_environment = call_environment(
+        services,
+        created,
+        &setup,
+        workspace,
+        &environment,
+        budget,
+        happened,
+    );
     let root = call_environment.workspace.root();
     let kept_rules = services.assembly.kept_rules(root);
     let profile = setup.profile;
@@ -283,6 +289,7 @@ fn call_environment(
     setup: &Setup,
     workspace: Arc<Workspace>,
     environment: &Environment,
+    budget: &BudgetMember,
     happened: &mpsc::UnboundedSender<Happened>,
 ) -> CallEnvironment {
     let assembly = &services.assembly;
@@ -291,6 +298,7 @@ fn call_environment(
     let memory = assembly.tool_memory(Arc::clone(&workspace));
     let env = sandbox::environment(environment.whole(), workspace.temp(), &setup.confine);
     let files = Arc::clone(&workspace);
+    let budget = budget.clone();
     let skills = SessionSkills {
         workspace: Arc::clone(&workspace),
         places: setup.skills.places(services.home.skills()),
@@ -341,6 +349,7 @@ fn call_environment(
         server_content: assembly.server_content(),
         trusted: setup.trusted,
         masked: services.assembly.closed(),
+        next_request: Arc::new(move || budget.note_bounds()),
     }
 }
 

@@ -1,7 +1,7 @@
-//! Reads many short ranges of a log at once: neighbouring ranges are read together, including the
-//! bytes between them.
+//! Reads many short ranges of a log at once: neighbouring ranges are read together. The bytes between them go to a place
+//! of their own, and nothing is copied afterwards.
 
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::ops::Range;
 
 use super::file::LogFile;
@@ -10,8 +10,11 @@ use super::index::ByteLocation;
 /// A gap of up to this many bytes is read instead of skipped. Copying it takes about as long as
 /// another system call: a microsecond.
 const GAP: u64 = 8 * 1024;
-/// The most bytes read in one call, unless one range is longer: 256 KiB.
-const RUN: u64 = 256 * 1024;
+/// The most bytes between ranges that one call reads. Memory that is new to the process costs more than such a call.
+const BETWEEN_MAX: u64 = 32 * 1024;
+/// The most ranges that one call reads: with the gaps between them they are fewer than the parts of a call that systems
+/// take (`IOV_MAX`, 1,024).
+const RANGES_MAX: usize = 500;
 
 /// Where bytes may come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,45 +54,51 @@ impl BatchRead<'_> {
 struct Run {
     start: u64,
     end: u64,
-    ranges: Vec<(u64, usize)>,
+    /// The bytes of the gap before each range, and those of the range.
+    ranges: Vec<(usize, usize)>,
+    /// The bytes of all gaps.
+    between: u64,
+    /// Where the gaps go.
+    dropped: Vec<u8>,
 }
 
 impl Run {
-    fn takes(&self, offset: u64, len: usize) -> bool {
-        let end = offset.saturating_add(len as u64);
-        self.ranges.is_empty()
-            || (offset >= self.end && offset - self.end <= GAP && end - self.start <= RUN)
-    }
-
-    fn add(&mut self, offset: u64, len: usize) {
+    /// Adds a range, unless it does not follow the others or is too far from them.
+    fn add(&mut self, offset: u64, len: usize) -> io::Result<bool> {
         if self.ranges.is_empty() {
-            self.start = offset;
+            (self.start, self.end, self.between) = (offset, offset, 0);
         }
+        let Some(gap) = offset.checked_sub(self.end) else {
+            return Ok(false);
+        };
+        let between = self.between + gap;
+        if gap > GAP || between > BETWEEN_MAX || self.ranges.len() == RANGES_MAX {
+            return Ok(false);
+        }
+        let gap = usize::try_from(gap).map_err(io::Error::other)?;
+        self.ranges.push((gap, len));
+        self.between = between;
         self.end = offset.saturating_add(len as u64);
-        self.ranges.push((offset, len));
+        Ok(true)
     }
 
     /// Appends the ranges to `into` and clears the run.
     fn read(&mut self, file: &LogFile, from: ReadFrom, into: &mut Vec<u8>) -> io::Result<()> {
-        if self.ranges.is_empty() {
-            return Ok(());
-        }
         let place = into.len();
-        let whole = usize::try_from(self.end - self.start).map_err(io::Error::other)?;
-        into.resize(place + whole, 0);
-        match from {
-            ReadFrom::Disk => file.read_into(self.start, &mut into[place..])?,
-            ReadFrom::Memory => file.read_cached(self.start, &mut into[place..])?,
+        let wanted: usize = self.ranges.iter().map(|(_, len)| len).sum();
+        into.resize(place + wanted, 0);
+        let between = usize::try_from(self.between).map_err(io::Error::other)?;
+        self.dropped.resize(between.max(self.dropped.len()), 0);
+        let (mut kept, mut dropped) = (&mut into[place..], &mut self.dropped[..]);
+        let mut parts = Vec::with_capacity(2 * self.ranges.len());
+        for (gap, len) in self.ranges.drain(..) {
+            for (rest, bytes) in [(&mut dropped, gap), (&mut kept, len)] {
+                let (part, after) = std::mem::take(rest).split_at_mut(bytes);
+                parts.push(IoSliceMut::new(part));
+                *rest = after;
+            }
         }
-        // Drops the bytes between the ranges.
-        let mut kept = place;
-        for (offset, len) in self.ranges.drain(..) {
-            let start = place + usize::try_from(offset - self.start).map_err(io::Error::other)?;
-            into.copy_within(start..start + len, kept);
-            kept += len;
-        }
-        into.truncate(kept);
-        Ok(())
+        file.read_parts(from, self.start, &mut parts)
     }
 }
 
@@ -108,11 +117,8 @@ impl LogFile {
             ByteLocation::Memory { .. } => 0,
             ByteLocation::Disk { len, .. } => *len,
         });
-        // While a run is read, the buffer also holds the bytes between its ranges.
-        let between = RUN.min(GAP * places.clone().count() as u64);
-        let room = on_disk.sum::<usize>() + usize::try_from(between).map_err(io::Error::other)?;
         let mut gathered = BatchRead {
-            bytes: Vec::with_capacity(room),
+            bytes: Vec::with_capacity(on_disk.sum()),
             ranges: Vec::with_capacity(places.size_hint().0),
         };
         let mut run = Run::default();
@@ -121,10 +127,10 @@ impl LogFile {
             gathered.ranges.push(match at {
                 ByteLocation::Memory { line, range } => BatchRange::Memory(&line[range.clone()]),
                 ByteLocation::Disk { offset, len } => {
-                    if !run.takes(*offset, *len) {
+                    if !run.add(*offset, *len)? {
                         run.read(self, from, &mut gathered.bytes)?;
+                        run.add(*offset, *len)?;
                     }
-                    run.add(*offset, *len);
                     let start = disk_len;
                     disk_len += len;
                     BatchRange::Disk(start..disk_len)

@@ -5,17 +5,15 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-#[cfg(target_os = "linux")]
-use std::io::IoSliceMut;
-use std::io::{self, IoSlice, Write};
+use std::io::{self, IoSlice, IoSliceMut, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-#[cfg(target_os = "linux")]
-use rustix::io::{ReadWriteFlags, preadv2};
+use rustix::io::{Errno, preadv};
 
 use super::LOG_NAME;
+use super::batch_read::ReadFrom;
 use super::index::ByteLocation;
 use super::renew::DiskFailure;
 use crate::blob::BlobStore;
@@ -292,40 +290,38 @@ impl LogFile {
     /// The file cannot be read, or is shorter.
     pub fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; len];
-        self.read_into(offset, &mut bytes)?;
+        self.file.read_exact_at(&mut bytes, offset)?;
         Ok(bytes)
     }
 
-    /// Fills `into` with bytes that are on disk.
+    /// Fills these parts with bytes that are on disk, one after the other; `from` memory: only from what the page cache
+    /// holds, without waiting for the disk.
     ///
     /// # Errors
-    /// The file cannot be read, or is shorter.
-    pub fn read_into(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(into, offset)
-    }
-
-    /// The same, but only from what the page cache holds. Never waits for the disk.
-    ///
-    /// # Errors
-    /// Not all of it is there, or the file system does not say so.
-    #[cfg(target_os = "linux")]
-    pub(super) fn read_cached(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        let mut done = 0;
-        while done < into.len() {
-            let parts = &mut [IoSliceMut::new(&mut into[done..])];
-            let at = offset + done as u64;
-            match preadv2(&self.file, parts, at, ReadWriteFlags::NOWAIT)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                read => done += read,
+    /// The file cannot be read, or is shorter; `from` memory: not all of it is there, or the file system does not say so.
+    pub(super) fn read_parts(
+        &self,
+        from: ReadFrom,
+        mut at: u64,
+        mut parts: &mut [IoSliceMut<'_>],
+    ) -> io::Result<()> {
+        IoSliceMut::advance_slices(&mut parts, 0);
+        while !parts.is_empty() {
+            let read = match from {
+                ReadFrom::Disk => preadv(&self.file, parts, at),
+                ReadFrom::Memory => read_cached(&self.file, parts, at),
+            };
+            match read {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => {
+                    at += read as u64;
+                    IoSliceMut::advance_slices(&mut parts, read);
+                }
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(())
-    }
-
-    /// No other system says whether it would wait.
-    #[cfg(not(target_os = "linux"))]
-    pub(super) fn read_cached(&self, _: u64, _: &mut [u8]) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Reads the bytes that the index points to, from memory or from disk.
@@ -342,3 +338,15 @@ impl LogFile {
 
 /// The reason after a panic during an append.
 const CUT_SHORT: &str = "an earlier append did not finish";
+
+/// Reads from what the page cache holds.
+#[cfg(target_os = "linux")]
+fn read_cached(file: &File, parts: &mut [IoSliceMut<'_>], at: u64) -> Result<usize, Errno> {
+    rustix::io::preadv2(file, parts, at, rustix::io::ReadWriteFlags::NOWAIT)
+}
+
+/// No other system says whether it would wait.
+#[cfg(not(target_os = "linux"))]
+fn read_cached(_: &File, _: &mut [IoSliceMut<'_>], _: u64) -> Result<usize, Errno> {
+    Err(Errno::NOTSUP)
+}

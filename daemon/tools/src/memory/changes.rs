@@ -47,9 +47,7 @@ impl Memory {
         // One at a time: each change is reported once.
         let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Vec::new();
-        let newest = self.newest().into_iter();
-        let newest = newest.filter(|(path, _)| self.workspace().unasked_denied(path).is_none());
-        for (path, before) in newest {
+        for (path, before) in self.newest_changed() {
             let mut after = before.clone();
             match self.change(&path, &mut after) {
                 Some(change) if by == ChangedBy::Others => {
@@ -101,9 +99,7 @@ impl Memory {
         let Ok(_looking) = self.looking.try_lock() else {
             return true;
         };
-        let newest = self.newest().into_iter();
-        let mut newest = newest.filter(|(path, _)| self.workspace().unasked_denied(path).is_none());
-        newest.any(|(path, before)| {
+        self.newest_changed().any(|(path, before)| {
             let mut after = before.clone();
             let is_changed = self.change(&path, &mut after).is_some();
             if !is_changed {
@@ -128,6 +124,22 @@ impl Memory {
             };
             self.replace(&path, &before, after);
         }
+    }
+
+    /// Of the files used last those that are not as the session knows them and may be looked at, newest first.
+    fn newest_changed(&self) -> impl Iterator<Item = (PathBuf, FileKnowledge)> {
+        // A look at the file takes less than one at the rules.
+        let is_as_known = |path: &Path, known: &FileKnowledge| {
+            known.reported == ReportedState::Stamp
+                && matches!(
+                    self.workspace().check_file(path, &known.stamp),
+                    FileCheck::Same
+                )
+        };
+        let newest = self.newest().into_iter();
+        newest.filter(move |(path, known)| {
+            !is_as_known(path, known) && self.workspace().unasked_denied(path).is_none()
+        })
     }
 
     /// The files used last, newest first.

@@ -48,6 +48,8 @@ struct Run {
     done: Option<Box<EarlyResult>>,
     keeper: Arc<Keeper>,
     notes: Notes,
+    /// Called when its work on the disk is done.
+    next_request: Arc<dyn Fn() + Send + Sync>,
     /// The hooks that run after it.
     after: Option<After>,
     /// Where its images go.
@@ -137,6 +139,7 @@ impl CallEnvironment {
             done,
             keeper: Arc::clone(&self.keeper),
             notes: self.notes.clone(),
+            next_request: Arc::clone(&self.next_request),
             after,
             blobs: self.blobs.clone(),
             reporter,
@@ -245,7 +248,13 @@ impl Run {
             );
         }
         if self.may_change_files() {
-            self.notes.absorb().await;
+            let (notes, next_request) = (self.notes.clone(), Arc::clone(&self.next_request));
+            let absorb = move || {
+                notes.absorb_blocking();
+                next_request();
+            };
+            // A crash there is in the daemon's log.
+            let _ = tasks::blocking(absorb).await;
         }
         Ran {
             outcome,
@@ -264,6 +273,7 @@ impl Run {
             creates: std::mem::take(&mut self.creates),
             keeper: Arc::clone(&self.keeper),
             notes: self.notes.clone(),
+            next_request: Arc::clone(&self.next_request),
             changes: self.may_change_files(),
         };
         let ran = tasks::blocking(move || work.run()).await;
@@ -289,6 +299,7 @@ struct FileWork {
     creates: Vec<PathBuf>,
     keeper: Arc<Keeper>,
     notes: Notes,
+    next_request: Arc<dyn Fn() + Send + Sync>,
     changes: bool,
 }
 
@@ -312,6 +323,8 @@ impl FileWork {
         if self.changes {
             self.notes.absorb_blocking();
         }
+        // A crash there loses nothing of this call.
+        let _ = catch_unwind(AssertUnwindSafe(|| (self.next_request)()));
         Ran {
             outcome,
             duration_ms,
