@@ -9,6 +9,7 @@ use proto::item::Item;
 use proto::record::KnownFile;
 use serde::{Deserialize, Serialize};
 
+use crate::body_buffer::BodyBuffer;
 use crate::memory::KnownState;
 use crate::tool_spec::ToolDeclaration;
 
@@ -157,7 +158,7 @@ pub const COMPACTION: &str = "compaction";
 pub trait ServerCompaction {
     /// A request that has the vendor compact all messages. `demand`: the prompt for the summary, if the user said what it
     /// should keep. `None`: the entry does not turn it on, or the vendor takes no such prompt.
-    fn request(&self, asked: &Asked<'_>, demand: Option<&str>) -> Option<Vec<u8>>;
+    fn request(&self, asked: &Asked<'_>, demand: Option<&str>) -> Option<BodyBuffer>;
 
     /// The fragment of a compaction, from the data of its thought. `None`: it is no compaction.
     fn fragment(&self, data: &str) -> Option<String>;
@@ -191,7 +192,7 @@ pub trait Codec: Send + Sync {
     }
 
     /// Copies prefix and fragments into a request body. Parses and renders nothing.
-    fn assemble(&self, asked: &Asked<'_>) -> Vec<u8>;
+    fn assemble(&self, asked: &Asked<'_>) -> BodyBuffer;
 
     /// How the vendor compacts conversations itself. `None`: this kind of vendor does not.
     fn server_compaction(&self) -> Option<&dyn ServerCompaction> {

@@ -4,6 +4,7 @@
 //! No I/O, no runtime.
 
 pub mod agents;
+mod body_buffer;
 pub mod codec;
 pub mod decision;
 pub mod estimate;
@@ -24,6 +25,7 @@ pub mod tool_set;
 pub mod tool_spec;
 
 pub use agents::{AgentSkill, AgentTask, Agents, PlanRequest};
+pub use body_buffer::BodyBuffer;
 pub use codec::{
     Asked, Codec, Fragment, InstructionText, Prefix, PrefixText, ServerCompaction, SkillText,
     ToolChoice,

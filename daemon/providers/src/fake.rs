@@ -357,7 +357,7 @@ pub(crate) fn options(kind: &str, base: &str) -> ProviderOptions {
 /// A minimal request.
 pub(crate) fn request() -> Request {
     Request {
-        body: b"{\"messages\":[ ] }".to_vec(),
+        body: b"{\"messages\":[ ] }".to_vec().into(),
         model: "big".to_owned(),
         key: Some(Secret::new("sk-acme-0123456789".to_owned())),
         attempt: 1,

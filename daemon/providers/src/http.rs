@@ -11,8 +11,8 @@ use std::sync::{LazyLock, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use contract::Secret;
 use contract::provider::ProviderError;
+use contract::{BodyBuffer, Secret};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use reqwest::header::{
@@ -128,7 +128,7 @@ impl Endpoint {
     /// Sends a body. Returns the response with any status. Dropping the future cancels the request.
     pub(crate) async fn send(
         &self,
-        body: Vec<u8>,
+        body: BodyBuffer,
         key: Option<&Secret>,
         site: &ErrorContext,
     ) -> Result<Response, ProviderError> {
@@ -155,7 +155,7 @@ impl Endpoint {
         let sent = client
             .post(self.url.clone())
             .headers(headers)
-            .body(body)
+            .body(Bytes::from_owner(body))
             .send()
             .await;
         sent.map_err(|error| {

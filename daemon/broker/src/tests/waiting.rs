@@ -77,7 +77,7 @@ fn scene(refuses: usize, max_concurrent: usize) -> Scene {
 
 fn request(session: u64, key: &str) -> Request {
     Request {
-        body: Vec::new(),
+        body: Vec::new().into(),
         model: "m".into(),
         key: (!key.is_empty()).then(|| Secret::new(key.to_owned())),
         attempt: 1,

@@ -90,7 +90,7 @@ async fn a_beta_of_the_request_joins_those_of_the_entry() {
         options.headers = header.into_iter().collect();
         let (_, provider) = open(options, &nothing()).expect("a good entry");
         let request = contract::Request {
-            body: body.to_vec(),
+            body: body.to_vec().into(),
             ..fake::request()
         };
         let parts: Parts = provider.stream(request).collect().await;

@@ -46,7 +46,7 @@ async fn the_program_runs_in_the_session_with_its_key_and_ends_with_its_answer()
             ("ACME_KEY".to_owned(), "old".to_owned()),
         ]),
     };
-    let body = String::from_utf8(request.body.clone()).expect("UTF-8");
+    let body = String::from_utf8(request.body.to_vec()).expect("UTF-8");
     let mut stream = provider.stream(request);
     assert_eq!(stream.next().await, Some(Ok(Part::Text("ab".to_owned()))));
     assert_eq!(stream.next().await, Some(Ok(Part::Done(Finish::Stop))));
@@ -224,7 +224,7 @@ async fn a_request_beyond_the_pipe_limit_is_not_sent_to_the_program() {
     let (means, programs) = FakeProgram::saying(vec![], 0);
     let (_, provider) = open(fake::options(KIND, ""), &means).expect("a good entry");
     let mut request = fake::request();
-    request.body = vec![b' '; STDIN_MAX + 1];
+    request.body = vec![b' '; STDIN_MAX + 1].into();
     let parts: Parts = provider.stream(request).collect().await;
     assert_eq!(error(&parts).kind, ErrorKind::ContextLength);
     assert!(programs.started.lock().expect("a lock").is_empty());

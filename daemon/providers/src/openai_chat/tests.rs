@@ -72,7 +72,7 @@ async fn a_request_is_sent_as_it_was_assembled_and_the_connection_is_used_again(
         assert_eq!(ask(&provider).await, good());
         let seen = server.request().await;
         assert_eq!(seen.connection, 0, "one connection for all requests");
-        assert_eq!(seen.body, request().body);
+        assert_eq!(seen.body, *request().body);
         let head = seen.head.to_lowercase();
         assert!(
             head.starts_with("post /v1/chat/completions?api-version=7 http/1.1\r\n"),
@@ -411,7 +411,7 @@ async fn a_redirect_is_followed_on_the_same_host_only() {
         "{}",
         again.head
     );
-    assert_eq!(again.body, request().body);
+    assert_eq!(again.body, *request().body);
     for status in [308, 302] {
         let parts = ask(&provider).await;
         assert_eq!(
@@ -445,5 +445,5 @@ async fn a_request_from_a_codec_is_valid_for_the_vendor() {
     let body = request.body.clone();
     let parts: Parts = provider.stream(request).collect().await;
     assert_eq!(parts, good());
-    assert_eq!(server.request().await.body, body);
+    assert_eq!(server.request().await.body, *body);
 }

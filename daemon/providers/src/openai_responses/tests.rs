@@ -41,7 +41,7 @@ async fn a_request_is_sent_as_it_was_assembled() {
         ]
     );
     let seen = server.request().await;
-    assert_eq!(seen.body, fake::request().body);
+    assert_eq!(seen.body, *fake::request().body);
     let head = seen.head.to_lowercase();
     assert!(
         head.starts_with("post /v1/responses http/1.1\r\n"),

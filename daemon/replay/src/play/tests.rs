@@ -44,7 +44,7 @@ fn tool(text: &str) -> Item {
     })
 }
 
-fn body(items: &[Item]) -> Vec<u8> {
+fn body(items: &[Item]) -> contract::BodyBuffer {
     let prefix = Prefix {
         model: "m".to_owned(),
         system: "\"be brief\"".to_owned(),
@@ -266,7 +266,7 @@ async fn a_truncated_answer_is_ignored() {
 #[tokio::test(start_paused = true)]
 async fn a_conversation_that_cannot_be_read_is_an_error() {
     let mut request = request(&[user("go")], 1);
-    request.body = b"{".to_vec();
+    request.body = b"{".to_vec().into();
     let played = play("{\"text\":\"a\",\"when\":{\"contains\":\"b\"}}", request).await;
     assert_eq!(
         fault(&played).map(|error| error.kind),

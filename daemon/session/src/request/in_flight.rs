@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use contract::provider::{ErrorKind, Part, ProviderError, RequestEnvironment};
-use contract::{Asked, Codec, Fragment, Prefix, Provider, Request, Secret, ToolChoice};
+use contract::{Asked, BodyBuffer, Codec, Fragment, Prefix, Provider, Request, Secret, ToolChoice};
 use futures::StreamExt;
 use proto::record::ReasoningExtracted;
 use store::log::{LogFile, ReadFrom};
@@ -133,7 +133,10 @@ pub enum Source {
     /// It is copied together.
     Material(Material),
     /// It is there.
-    Body { body: Arc<[u8]>, model: String },
+    Body {
+        body: Arc<BodyBuffer>,
+        model: String,
+    },
 }
 
 /// What the body of a request is made from.
@@ -147,7 +150,7 @@ pub struct Material {
 
 impl Material {
     /// Copies prefix and fragments together. Blocks: old messages come from the disk.
-    pub fn body(&self, tool_choice: ToolChoice) -> Result<Vec<u8>, String> {
+    pub fn body(&self, tool_choice: ToolChoice) -> Result<BodyBuffer, String> {
         let (assembled, ()) = self.body_and(tool_choice, ReadFrom::Disk, |_| ())?;
         Ok(assembled.body)
     }
@@ -165,9 +168,8 @@ impl Material {
         from: ReadFrom,
         look: impl FnOnce(&[Fragment<'_>]) -> T,
     ) -> Result<(AssembledBody, T), String> {
-        let gathered = self
-            .file
-            .gather(from, self.parts.iter().map(|part| &part.fragment));
+        let places = self.parts.iter().map(|part| &part.fragment);
+        let gathered = self.file.gather(from, places, BodyBuffer::zeroed);
         let gathered = gathered.map_err(|error| format!("cannot read the log: {error}"))?;
         let fill = |(part, bytes)| images::fill(&self.file, from, &*self.codec, part, bytes);
         let filled = self.parts.iter().zip(gathered.iter()).map(fill);
@@ -211,7 +213,7 @@ impl Material {
 
 /// The body of a request.
 struct AssembledBody {
-    body: Vec<u8>,
+    body: BodyBuffer,
     /// Its size, where an image counts as much as text of as many tokens.
     counted_bytes: u64,
 }
@@ -239,7 +241,7 @@ impl Ask {
             Source::Body { body, model } => {
                 let assembled = AssembledBody {
                     counted_bytes: body.len() as u64,
-                    body: body.to_vec(),
+                    body: BodyBuffer::clone(body),
                 };
                 Ok((assembled, model.clone(), None))
             }

@@ -97,9 +97,9 @@ impl Supervisor {
                 let material = handle.material(upto).await?;
                 blocking(move || {
                     let body = material.body(tool_choice).map_err(storage)?;
-                    let text = String::from_utf8(body)
+                    let text = std::str::from_utf8(&body)
                         .map_err(|_| storage("the request is not text".to_owned()))?;
-                    piece(&text, offset)
+                    piece(text, offset)
                 })
                 .await?
             }

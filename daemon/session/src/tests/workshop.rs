@@ -38,7 +38,7 @@ struct Model {
 
 impl Provider for Model {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Part, ProviderError>> {
-        let body = String::from_utf8(request.body).unwrap();
+        let body = String::from_utf8(request.body.to_vec()).unwrap();
         self.sent.lock().unwrap().push(body);
         let says = self.says.lock().unwrap().pop_front().unwrap_or_default();
         let mut parts = vec![Ok(Part::Text("I see.".into()))];

@@ -65,7 +65,7 @@ struct Listening {
 
 impl Provider for Listening {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Part, ProviderError>> {
-        let body = String::from_utf8(request.body.clone()).unwrap();
+        let body = String::from_utf8(request.body.to_vec()).unwrap();
         self.sent.lock().unwrap().push(body);
         self.inner.stream(request)
     }

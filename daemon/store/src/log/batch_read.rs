@@ -26,10 +26,10 @@ pub enum ReadFrom {
 }
 
 /// Ranges of a log, in the order of the request.
-#[derive(Debug, Default)]
-pub struct BatchRead<'a> {
+#[derive(Debug)]
+pub struct BatchRead<'a, B> {
     /// The ranges from disk, concatenated.
-    bytes: Vec<u8>,
+    bytes: B,
     ranges: Vec<BatchRange<'a>>,
 }
 
@@ -39,12 +39,12 @@ enum BatchRange<'a> {
     Disk(Range<usize>),
 }
 
-impl BatchRead<'_> {
+impl<B: AsRef<[u8]>> BatchRead<'_, B> {
     /// The ranges' bytes.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.ranges.iter().map(|range| match range {
             BatchRange::Memory(bytes) => bytes,
-            BatchRange::Disk(range) => &self.bytes[range.clone()],
+            BatchRange::Disk(range) => &self.bytes.as_ref()[range.clone()],
         })
     }
 }
@@ -82,53 +82,54 @@ impl Run {
         Ok(true)
     }
 
-    /// Appends the ranges to `into` and clears the run.
-    fn read(&mut self, file: &LogFile, from: ReadFrom, into: &mut Vec<u8>) -> io::Result<()> {
-        let place = into.len();
-        let wanted: usize = self.ranges.iter().map(|(_, len)| len).sum();
-        into.resize(place + wanted, 0);
+    /// Reads the ranges to the begin of `into`, takes that off, and clears the run.
+    fn read(&mut self, file: &LogFile, from: ReadFrom, into: &mut &mut [u8]) -> io::Result<()> {
         let between = usize::try_from(self.between).map_err(io::Error::other)?;
         self.dropped.resize(between.max(self.dropped.len()), 0);
-        let (mut kept, mut dropped) = (&mut into[place..], &mut self.dropped[..]);
+        let mut dropped = &mut self.dropped[..];
         let mut parts = Vec::with_capacity(2 * self.ranges.len());
         for (gap, len) in self.ranges.drain(..) {
-            for (rest, bytes) in [(&mut dropped, gap), (&mut kept, len)] {
-                let (part, after) = std::mem::take(rest).split_at_mut(bytes);
-                parts.push(IoSliceMut::new(part));
-                *rest = after;
-            }
+            parts.push(take_part(&mut dropped, gap));
+            parts.push(take_part(into, len));
         }
         file.read_parts(from, self.start, &mut parts)
     }
 }
 
+/// The first `bytes` of `rest`, which then begins behind them.
+fn take_part<'a>(rest: &mut &'a mut [u8], bytes: usize) -> IoSliceMut<'a> {
+    let (part, after) = std::mem::take(rest).split_at_mut(bytes);
+    *rest = after;
+    IoSliceMut::new(part)
+}
+
 impl LogFile {
-    /// Reads the bytes at all these locations, each as `fetch` does.
+    /// Reads the bytes at all these locations, each as `fetch` does, into memory that `zeroed` makes of this length.
     ///
     /// # Errors
     /// The file cannot be read, or is shorter; `from` memory: some of it is on disk alone.
-    pub fn gather<'a>(
+    pub fn gather<'a, B: AsMut<[u8]>>(
         &self,
         from: ReadFrom,
         places: impl IntoIterator<Item = &'a ByteLocation, IntoIter: Clone>,
-    ) -> io::Result<BatchRead<'a>> {
+        zeroed: impl FnOnce(usize) -> B,
+    ) -> io::Result<BatchRead<'a, B>> {
         let places = places.into_iter();
         let on_disk = places.clone().map(|at| match at {
             ByteLocation::Memory { .. } => 0,
             ByteLocation::Disk { len, .. } => *len,
         });
-        let mut gathered = BatchRead {
-            bytes: Vec::with_capacity(on_disk.sum()),
-            ranges: Vec::with_capacity(places.size_hint().0),
-        };
+        let mut bytes = zeroed(on_disk.sum());
+        let mut rest = bytes.as_mut();
+        let mut ranges = Vec::with_capacity(places.size_hint().0);
         let mut run = Run::default();
         let mut disk_len = 0;
         for at in places {
-            gathered.ranges.push(match at {
+            ranges.push(match at {
                 ByteLocation::Memory { line, range } => BatchRange::Memory(&line[range.clone()]),
                 ByteLocation::Disk { offset, len } => {
                     if !run.add(*offset, *len)? {
-                        run.read(self, from, &mut gathered.bytes)?;
+                        run.read(self, from, &mut rest)?;
                         run.add(*offset, *len)?;
                     }
                     let start = disk_len;
@@ -137,7 +138,7 @@ impl LogFile {
                 }
             });
         }
-        run.read(self, from, &mut gathered.bytes)?;
-        Ok(gathered)
+        run.read(self, from, &mut rest)?;
+        Ok(BatchRead { bytes, ranges })
     }
 }

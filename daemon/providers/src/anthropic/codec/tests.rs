@@ -90,7 +90,7 @@ fn body(codec: &dyn Codec, system: &str, items: &[Item], tool_choice: ToolChoice
         tool_choice,
         cache_key: "root-1",
     });
-    String::from_utf8(body).expect("UTF-8")
+    String::from_utf8(body.to_vec()).expect("UTF-8")
 }
 
 fn codec(change: impl FnOnce(&mut ProviderOptions)) -> Result<Messages, OpenError> {

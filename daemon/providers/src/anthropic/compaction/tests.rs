@@ -37,7 +37,11 @@ fn codec(on: bool) -> Messages {
     Messages::new(&options).expect("a good entry")
 }
 
-fn request(codec: &Messages, fragments: &[Fragment<'_>], demand: Option<&str>) -> Option<Vec<u8>> {
+fn request(
+    codec: &Messages,
+    fragments: &[Fragment<'_>],
+    demand: Option<&str>,
+) -> Option<contract::BodyBuffer> {
     let prefix = Prefix {
         model: "big".to_owned(),
         system: String::new(),

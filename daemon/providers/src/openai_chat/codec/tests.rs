@@ -181,7 +181,7 @@ fn body(chat: &Chat, prefix: &Prefix, items: &[Item], tool_choice: ToolChoice) -
         tool_choice,
         cache_key: "root",
     };
-    String::from_utf8(chat.assemble(&asked)).expect("UTF-8")
+    String::from_utf8(chat.assemble(&asked).to_vec()).expect("UTF-8")
 }
 
 fn tools() -> Vec<ToolDeclaration> {

@@ -53,7 +53,7 @@ fn request(codec: &Responses, demand: Option<&str>) -> Option<String> {
         },
         demand,
     );
-    body.map(|body| String::from_utf8(body).expect("text"))
+    body.map(|body| String::from_utf8(body.to_vec()).expect("text"))
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Compactions by the provider itself: the request for one, and the base of requests that begins with it.
 
+use std::sync::Arc;
+
 use contract::codec::FragmentRole;
 use contract::{Asked, Fragment, ToolChoice};
 use proto::item::Item;
@@ -48,7 +50,7 @@ pub(super) fn request(
     };
     let body = server.request(&asked, demand.as_deref());
     Ok(body.map(|body| SummaryRequest {
-        body: body.into(),
+        body: Arc::new(body),
         writer: None,
     }))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract::codec::FragmentRole;
-use contract::{Asked, Fragment, ToolChoice};
+use contract::{Asked, BodyBuffer, Fragment, ToolChoice};
 use proto::item::{Item, UserMessage, Voice};
 use proto::{Failure, ItemId};
 use turn::compacting::Summary;
@@ -15,7 +15,7 @@ use crate::assembly::setup::ModelSetup;
 /// A request for a summary.
 #[derive(Clone)]
 pub struct SummaryRequest {
-    pub body: Arc<[u8]>,
+    pub body: Arc<BodyBuffer>,
     /// The model that is asked; `None`: the session's own.
     pub writer: Option<Arc<ModelSetup>>,
 }
@@ -70,7 +70,7 @@ pub(super) fn for_writer(
         cache_key: "",
     });
     Some(SummaryRequest {
-        body: body.into(),
+        body: Arc::new(body),
         writer: Some(Arc::new(writer)),
     })
 }
@@ -87,7 +87,7 @@ pub(super) fn for_own_model(
     };
     let body = shown.body(work, messages, fold, instructions)?;
     Ok(Some(SummaryRequest {
-        body: body.into(),
+        body: Arc::new(body),
         writer: None,
     }))
 }
@@ -138,7 +138,7 @@ impl ShownConversation {
         messages: &[ConversationMessage],
         fold: &[usize],
         instructions: &str,
-    ) -> Result<Vec<u8>, Failure> {
+    ) -> Result<BodyBuffer, Failure> {
         let mut fragments: Vec<(FragmentRole, Vec<u8>)> = Vec::new();
         let say = |text: String, fragments: &mut Vec<(FragmentRole, Vec<u8>)>| {
             if let Some(text) = work.codec.render(&said_by_daemon(text)) {

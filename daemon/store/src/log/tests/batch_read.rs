@@ -17,10 +17,14 @@ fn disk(offset: u64, len: usize) -> ByteLocation {
     ByteLocation::Disk { offset, len }
 }
 
+fn zeroed(bytes: usize) -> Vec<u8> {
+    vec![0; bytes]
+}
+
 fn together(writing: &TestLog, places: &[ByteLocation]) -> Vec<Vec<u8>> {
     let gathered = writing
         .log
-        .gather(ReadFrom::Disk, places)
+        .gather(ReadFrom::Disk, places, zeroed)
         .expect("they are there");
     gathered.iter().map(<[u8]>::to_vec).collect()
 }
@@ -42,7 +46,7 @@ fn a_range_beyond_the_file_is_an_error() {
     assert!(
         writing
             .log
-            .gather(ReadFrom::Disk, &[disk(0, 5), disk(end, 1)])
+            .gather(ReadFrom::Disk, &[disk(0, 5), disk(end, 1)], zeroed)
             .is_err()
     );
 }
@@ -53,11 +57,16 @@ fn what_is_in_memory_needs_no_disk() {
     let line: Arc<[u8]> = b"words".as_slice().into();
     let range = 1..3;
     let places = [ByteLocation::Memory { line, range }];
-    let gathered = writing.log.gather(ReadFrom::Memory, &places);
+    let gathered = writing.log.gather(ReadFrom::Memory, &places, zeroed);
     let gathered = gathered.expect("it is in memory");
     assert_eq!(gathered.iter().collect::<Vec<_>>(), [b"or"]);
     let beyond = [disk(writing.index.end(), 1)];
-    assert!(writing.log.gather(ReadFrom::Memory, &beyond).is_err());
+    assert!(
+        writing
+            .log
+            .gather(ReadFrom::Memory, &beyond, zeroed)
+            .is_err()
+    );
 }
 
 proptest! {
@@ -80,7 +89,7 @@ proptest! {
         prop_assert_eq!(&together, &alone);
         // The page cache may lack some of it, and not every file system tells.
         let cached = LOG.with(|log| {
-            let gathered = log.log.gather(ReadFrom::Memory, &places);
+            let gathered = log.log.gather(ReadFrom::Memory, &places, zeroed);
             gathered.map(|gathered| gathered.iter().map(<[u8]>::to_vec).collect::<Vec<_>>())
         });
         if let Ok(cached) = cached {
