@@ -91,11 +91,11 @@ impl Dialog {
         form.decision().is_some_and(|form| form.takes_one_word)
     }
 
-    /// Whether it can be approved so that calls need approval as usual.
+    /// Whether it is a plan.
     pub fn is_plan(&self) -> bool {
         let form = self.form();
         form.decision()
-            .is_some_and(|form| form.yes_asking.is_some())
+            .is_some_and(|form| form.yes_keep_asking.is_some())
     }
 
     /// All that the user must see to answer.
@@ -126,7 +126,7 @@ impl Dialog {
                     0 => String::new(),
                     others => say!(Msg::KeyRest, others),
                 };
-                let asking = match &decision.yes_asking {
+                let asking = match &decision.yes_keep_asking {
                     Some(label) => say!(Msg::KeyAsking, translated(label.line)),
                     None => String::new(),
                 };
@@ -177,12 +177,8 @@ impl Dialog {
                 Some(_) => Ok(Some(self.params(form.edit(command.to_owned())))),
             };
         }
-        if matches!(line.trim(), "c" | "C")
-            && form
-                .decision()
-                .is_some_and(|form| form.yes_asking.is_some())
-        {
-            return Ok(Some(self.params(form.approve_asking())));
+        if matches!(line.trim(), "c" | "C") && self.is_plan() {
+            return Ok(Some(self.params(form.approve_keep_asking())));
         }
         let (decision, note) = read(line).ok_or_else(String::new)?;
         match form.decision().and_then(|form| form.refusal(decision)) {

@@ -91,7 +91,7 @@ catalog! {
     AllowAlways = "always allow in this workspace", "在此工作区始终允许";
     Deny = "no, with an optional note", "拒绝，可附说明";
     DenyRest = "no, and to all others of that answer that need approval", "拒绝，连同该回答中其余需要批准的调用";
-    ApproveAsking = "yes to a plan; its calls need approval as usual", "同意计划，其调用照常需要批准";
+    ApproveKeepAsking = "approve a plan, but keep asking about calls", "同意计划，但仍照常询问调用";
     EditCommand = "edit the command first", "先修改命令";
     EditScope = "choose the scope of the approval", "选择允许的范围";
     ReadAll = "read all of it in the pager", "在分页器中阅读全部内容";
@@ -222,7 +222,7 @@ keys! {
     Approval ["a"] AllowAlways;
     Approval ["n"] Deny;
     Approval ["r"] DenyRest;
-    Approval ["c"] ApproveAsking;
+    Approval ["c"] ApproveKeepAsking;
     Approval ["e"] EditCommand;
     Approval ["p"] EditScope;
     Approval ["up", "k"] ScrollUp;

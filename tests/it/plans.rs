@@ -152,7 +152,7 @@ async fn a_plan_approved_elsewhere_is_carried_out_unasked_and_the_next_turn_asks
 }
 
 #[tokio::test]
-async fn plan_approved_with_approvals_as_usual_asks_about_its_calls() {
+async fn keep_asking_asks_about_calls_after_the_plan() {
     let house = House::playing(&planning());
     house.daemon();
     let client = house.client("one", Role::Drive).await;
@@ -161,7 +161,7 @@ async fn plan_approved_with_approvals_as_usual_asks_about_its_calls() {
     let allowed = house.reasonix(&["inbox", "allow", &id, "--keep-asking"]);
     let allowed = allowed.expect_code(0).err;
     assert!(
-        allowed.contains("its calls need approval as usual"),
+        allowed.contains("calls are asked about as usual"),
         "{allowed}"
     );
     let mut follow = from_the_start(&client, pid).await;
@@ -189,13 +189,13 @@ async fn plan_approved_with_approvals_as_usual_asks_about_its_calls() {
 }
 
 #[tokio::test]
-async fn plan_is_approved_with_approvals_as_usual_in_plain_attach() {
+async fn approve_ask_in_plain_attach_asks_about_calls_after_the_plan() {
     let house = House::playing(&planning());
     house.daemon();
     let client = house.client("one", Role::Drive).await;
     let (pid, _) = begun(&house, &client).await;
     let mut attached = house.start(&["attach", "--plain", &pid.to_string()]);
-    attached.line("how", |line| line.contains("`/approve ask` too"));
+    attached.line("how", |line| line.contains("`/approve ask` carries it out"));
     attached.say("/approve ask\n");
     attached.line("the question about its call", |line| {
         line.contains("allow `write_file` to run?")

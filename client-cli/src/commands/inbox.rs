@@ -81,7 +81,8 @@ enum Verb {
         /// Command to run instead of the shown one. It is judged again: a deny rule still refuses it.
         #[arg(long, value_name = "COMMAND", conflicts_with_all = ["session", "always", "rule"])]
         edit: Option<String>,
-        /// For a plan: its calls need approval as usual. Without this they run without asking until the turn ends.
+        /// Approve a plan but keep asking about calls, as the approval mode says. Without this, calls run without asking until
+        /// the turn ends.
         #[arg(long, conflicts_with_all = ["session", "always", "rule", "edit"])]
         keep_asking: bool,
     },
@@ -150,7 +151,7 @@ async fn answer(client: &Client, verb: Verb) -> Result<(), Error> {
             id,
             keep_asking: true,
             ..
-        } => approve_asking(client, id).await,
+        } => approve_keep_asking(client, id).await,
         Verb::Allow {
             id,
             session,
@@ -470,16 +471,16 @@ async fn change(client: &Client, id: String, command: String) -> Result<(), Erro
     report(sent, &id, say!(Msg::AllowedEdited))
 }
 
-/// Approves a plan whose calls need approval as usual.
-async fn approve_asking(client: &Client, id: String) -> Result<(), Error> {
+/// Approves a plan, and keeps asking about calls.
+async fn approve_keep_asking(client: &Client, id: String) -> Result<(), Error> {
     let open = find(client, &id).await?;
     if let Some(open) = &open {
         show(open.pieces());
     }
     // The daemon says what kind it is if it is no plan.
-    let answer = kinds::approve_asking();
+    let answer = kinds::approve_keep_asking();
     let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
-    report(sent, &id, say!(Msg::ApprovedAsking))
+    report(sent, &id, say!(Msg::ApprovedKeepAsking))
 }
 
 #[cfg(test)]

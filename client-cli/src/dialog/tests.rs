@@ -27,7 +27,7 @@ fn a_yes_is_one_letter_and_a_no_may_say_why() {
 }
 
 #[test]
-fn plan_is_approved_with_or_without_approvals_of_its_calls() {
+fn y_approves_a_plan_and_c_approves_it_and_keeps_asking() {
     let opened = |request: serde_json::Value| {
         let interaction = serde_json::json!({
             "interaction_id": "3.1", "session": 3, "call": "c", "shown_hash": "h",
@@ -36,16 +36,13 @@ fn plan_is_approved_with_or_without_approvals_of_its_calls() {
         Dialog::new(serde_json::from_str(&interaction.to_string()).unwrap())
     };
     let mut plan = opened(serde_json::json!({"type": "plan", "plan": "1. look"}));
-    assert!(
-        plan.prompt()
-            .contains(" · c approve it, its calls ask as usual · ")
-    );
+    assert!(plan.prompt().contains(" · c approve, keep asking · "));
     let mut decision = |line: &str| {
         let answer = plan.typed(line).unwrap().unwrap().answer;
         serde_json::to_value(answer).unwrap()["decision"].clone()
     };
     assert_eq!(decision("y"), "approve");
-    assert_eq!(decision("c"), "approve_asking");
+    assert_eq!(decision("c"), "approve_keep_asking");
     assert_eq!(decision("n"), "reject");
     let mut call = opened(serde_json::json!({
         "type": "approval", "tool": "bash", "subject": "rm x",

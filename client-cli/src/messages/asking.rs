@@ -106,7 +106,7 @@ client::catalog! {
     SkillModel = "model `{0}` is ignored", "忽略模型 `{0}`";
     HiddenBy = "{0}, hidden by {1}", "{0}，被 {1} 遮盖";
     HookBroken = "broken", "有误";
-    ApprovedAsking = "approved; its calls need approval as usual", "已同意，其调用照常需要批准";
+    ApprovedKeepAsking = "plan approved; calls are asked about as usual", "已同意计划；调用仍照常询问";
     AllowedEdited = "allowed with the changed command", "已允许，并更改了命令";
     Answered = "answered", "已作答";
     Key = "key", "密钥";

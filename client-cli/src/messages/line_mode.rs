@@ -15,8 +15,8 @@ client::catalog! {
     Plan = "D /plan, /normal      enter plan mode (change nothing until a plan is approved); leave it", "D /plan, /normal      进入计划模式（在计划获批之前不做任何改动）；退出";
     Safe = "D /safe, /safe off    refuse every call that changes anything; stop that", "D /safe, /safe off    拒绝任何改动；解除";
     Interrupt = "D /interrupt          stop the running turn", "D /interrupt          停止正在进行的回合";
-    Approve = "A /approve [ID]       approve the oldest request or plan, or this one", "A /approve [ID]       批准最早的请求或计划，或指定的那个";
-    ApproveAsking = "A /approve ask [ID]   approve a plan; its calls need approval as usual", "A /approve ask [ID]   同意一个计划；其调用照常需要批准";
+    Approve = "A /approve [ID]       approve the oldest request or plan, or this one", "A /approve [ID]       同意最早的请求或计划，或指定的那个";
+    ApproveKeepAsking = "A /approve ask [ID]   approve a plan, but keep asking about calls", "A /approve ask [ID]   同意计划，但仍照常询问调用";
     Deny = "A /deny [ID] [NOTE]   deny it; the model gets the note", "A /deny [ID] [NOTE]   拒绝；附言会交给模型";
     Change = "A /change [ID] CMD    run this command instead of the one that waits for approval", "A /change [ID] CMD    改为运行此命令，代替等待批准的命令";
     Answer = "A N, or /answer TEXT  answer a question of the model: `2`, `1,3`, `2: and why`, or your own text after `/answer`", "A N, or /answer TEXT  回答模型的提问：`2`、`1,3`、`2: 理由`，或在 `/answer` 后自行填写";

@@ -393,8 +393,9 @@ fn attach_commands_rewind_fork_rename_and_export_a_session() {
 fn a_run_asks_at_its_terminal_one_part_after_another_and_takes_nothing_typed_before() {
     let fake = terminal::daemon();
     let (running, subscription, mut keys, screen) = terminal::start(&fake);
-    keys.write_all(b"1\n").unwrap();
-    screen.wait_for("1");
+    keys.write_all(b"sqlite\n").unwrap();
+    // The terminal shows what has come to it.
+    screen.wait_for("sqlite\r\n");
     fake.event(
         &subscription,
         &durable(3, Some(1), "interaction.opened", &question("3.1", 2, "01")),

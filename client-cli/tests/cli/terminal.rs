@@ -139,7 +139,7 @@ fn a_question_is_asked_at_the_terminal_and_what_was_typed_before_is_no_answer() 
     let (running, subscription, mut keys, screen) = start(&fake);
     keys.write_all(b"y\n").unwrap();
     // The terminal echoes it: it is in the line buffer now.
-    screen.wait_for("y");
+    screen.wait_for("y\r\n");
     fake.event(
         &subscription,
         &durable(3, Some(1), "interaction.opened", &approval(&json!([]))),

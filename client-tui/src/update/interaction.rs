@@ -184,8 +184,8 @@ fn decide(model: &mut Model, action: Action) -> Vec<Effect> {
             return Vec::new();
         }
         Action::DenyRest if shape.others > 0 => ApprovalDecision::DenyRest,
-        Action::ApproveAsking if shape.yes_asking.is_some() => {
-            let answer = form.approve_asking();
+        Action::ApproveKeepAsking if shape.yes_keep_asking.is_some() => {
+            let answer = form.approve_keep_asking();
             return send(model, answer);
         }
         Action::EditCommand => {

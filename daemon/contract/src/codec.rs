@@ -9,8 +9,8 @@ use proto::item::Item;
 use proto::record::KnownFile;
 use serde::{Deserialize, Serialize};
 
-use crate::body_buffer::BodyBuffer;
 use crate::memory::KnownState;
+use crate::request_buffer::RequestBuffer;
 use crate::tool_spec::ToolDeclaration;
 
 /// The frozen head of every request of a session: system prompt and tool schemas, as exact wire bytes.
@@ -158,7 +158,7 @@ pub const COMPACTION: &str = "compaction";
 pub trait ServerCompaction {
     /// A request that has the vendor compact all messages. `demand`: the prompt for the summary, if the user said what it
     /// should keep. `None`: the entry does not turn it on, or the vendor takes no such prompt.
-    fn request(&self, asked: &Asked<'_>, demand: Option<&str>) -> Option<BodyBuffer>;
+    fn request(&self, asked: &Asked<'_>, demand: Option<&str>) -> Option<RequestBuffer>;
 
     /// The fragment of a compaction, from the data of its thought. `None`: it is no compaction.
     fn fragment(&self, data: &str) -> Option<String>;
@@ -192,7 +192,7 @@ pub trait Codec: Send + Sync {
     }
 
     /// Copies prefix and fragments into a request body. Parses and renders nothing.
-    fn assemble(&self, asked: &Asked<'_>) -> BodyBuffer;
+    fn assemble(&self, asked: &Asked<'_>) -> RequestBuffer;
 
     /// How the vendor compacts conversations itself. `None`: this kind of vendor does not.
     fn server_compaction(&self) -> Option<&dyn ServerCompaction> {

@@ -1,10 +1,9 @@
 //! The seams of the daemon, and the values that cross them.
 //!
 //! The session engine reaches models, tools and processes only through the traits that stand here.
-//! No I/O, no runtime.
+//! No I/O but memory from the kernel ([`RequestBuffer`]), no runtime.
 
 pub mod agents;
-mod body_buffer;
 pub mod codec;
 pub mod decision;
 pub mod estimate;
@@ -16,6 +15,7 @@ pub mod lossless_paths;
 pub mod memory;
 mod prompt_signals;
 pub mod provider;
+mod request_buffer;
 pub mod sandbox_spec;
 pub mod scrub;
 pub mod secret;
@@ -25,7 +25,6 @@ pub mod tool_set;
 pub mod tool_spec;
 
 pub use agents::{AgentSkill, AgentTask, Agents, PlanRequest};
-pub use body_buffer::BodyBuffer;
 pub use codec::{
     Asked, Codec, Fragment, InstructionText, Prefix, PrefixText, ServerCompaction, SkillText,
     ToolChoice,
@@ -39,6 +38,7 @@ pub use memory::{ExternalChanges, KnownState, MemorySnapshot, ToolMemory};
 pub use prompt_signals::{has_phrase, listed_items, weight};
 pub use proto::record::Quarantined;
 pub use provider::{Part, Permit, Provider, ProviderError, Request, RequestEnvironment, Unbounded};
+pub use request_buffer::RequestBuffer;
 pub use sandbox_spec::{KnownRepositories, SandboxSpec, SandboxStrength};
 pub use scrub::scrub;
 pub use secret::Secret;

@@ -9,14 +9,14 @@ use futures::stream::BoxStream;
 use proto::Pid;
 use proto::item::{Finish, Thought, ToolCall};
 
-use crate::body_buffer::BodyBuffer;
+use crate::request_buffer::RequestBuffer;
 use crate::secret::Secret;
 
 /// One request, ready to be sent.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The assembled body.
-    pub body: BodyBuffer,
+    pub body: RequestBuffer,
     pub model: String,
     /// The key, where the provider's entry names one.
     pub key: Option<Secret>,

@@ -1,6 +1,6 @@
 //! The bytes of a request: its members, and the messages copied behind them. Called by the codecs.
 
-use contract::{Asked, BodyBuffer, ToolChoice};
+use contract::{Asked, RequestBuffer, ToolChoice};
 
 /// Appends members that are not empty: each with its name, and the brackets around it.
 pub(crate) fn push_members(head: &mut String, members: &[(&str, &str, &str, &str)]) {
@@ -18,9 +18,9 @@ pub(crate) fn with_messages<'a>(
     head: &str,
     system: &str,
     messages: impl Iterator<Item = &'a [u8]> + Clone,
-) -> BodyBuffer {
+) -> RequestBuffer {
     let length: usize = messages.clone().map(|message| message.len() + 1).sum();
-    let mut body = BodyBuffer::with_capacity(head.len() + system.len() + length + 32);
+    let mut body = RequestBuffer::with_capacity(head.len() + system.len() + length + 32);
     body.extend_from_slice(head.as_bytes());
     body.extend_from_slice(system.as_bytes());
     let mut first = system.is_empty();
@@ -35,7 +35,7 @@ pub(crate) fn with_messages<'a>(
 }
 
 /// Ends a body of OpenAI's kinds.
-pub(crate) fn close(body: &mut BodyBuffer, asked: &Asked<'_>) {
+pub(crate) fn close(body: &mut RequestBuffer, asked: &Asked<'_>) {
     if !asked.prefix.tools.is_empty() {
         body.extend_from_slice(match asked.tool_choice {
             ToolChoice::Auto => b",\"tool_choice\":\"auto\"",

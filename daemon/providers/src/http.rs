@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use contract::provider::ProviderError;
-use contract::{BodyBuffer, Secret};
+use contract::{RequestBuffer, Secret};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use reqwest::header::{
@@ -128,7 +128,7 @@ impl Endpoint {
     /// Sends a body. Returns the response with any status. Dropping the future cancels the request.
     pub(crate) async fn send(
         &self,
-        body: BodyBuffer,
+        body: RequestBuffer,
         key: Option<&Secret>,
         site: &ErrorContext,
     ) -> Result<Response, ProviderError> {

@@ -3,7 +3,7 @@
 //! Knows no vendor. `session` calls it through `contract::Codec`. `play` parses the body to find
 //! its position.
 
-use contract::{Asked, BodyBuffer, Codec, Fragment, Prefix, ToolChoice, ToolDeclaration};
+use contract::{Asked, Codec, Fragment, Prefix, RequestBuffer, ToolChoice, ToolDeclaration};
 use proto::item::Item;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -35,13 +35,13 @@ impl Codec for ReplayCodec {
         serde_json::to_string(item).ok()
     }
 
-    fn assemble(&self, asked: &Asked<'_>) -> BodyBuffer {
+    fn assemble(&self, asked: &Asked<'_>) -> RequestBuffer {
         let prefix = asked.prefix;
         let (system, tools) = (&prefix.system, &prefix.tools);
         let head = format!("{{\"system\":{system},\"tools\":[{tools}],\"messages\":[");
         let length = |fragment: &Fragment<'_>| fragment.bytes.len() + 1;
         let fragments = asked.fragments.iter().map(length).sum::<usize>();
-        let mut body = BodyBuffer::with_capacity(head.len() + fragments + 32);
+        let mut body = RequestBuffer::with_capacity(head.len() + fragments + 32);
         body.extend_from_slice(head.as_bytes());
         for (index, fragment) in asked.fragments.iter().enumerate() {
             if index > 0 {

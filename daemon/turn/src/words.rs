@@ -374,20 +374,13 @@ pub fn plan_answered(
     match decision {
         None if resolved.unattended => PLAN_NOBODY.to_owned(),
         None => PLAN_STOPPED.to_owned(),
-        Some(decision @ (PlanDecision::Approve | PlanDecision::ApproveAsking)) => {
-            let calls = match decision {
-                PlanDecision::ApproveAsking => "Its calls need the same approvals as before.",
-                _ => {
-                    "Until this turn ends its calls run without asking, but for those that are denied or always asked."
-                }
-            };
-            let begin = format!(
-                "The user ({who}) approved the plan.\nPlan mode is off: carry it out now. {calls}"
-            );
-            match note {
-                "" => begin,
-                note => format!("{begin}\nThe user adds: {note}"),
-            }
+        Some(PlanDecision::Approve) => plan_approved(
+            who,
+            "Until this turn ends calls run without asking, except those that are denied or always asked about.",
+            note,
+        ),
+        Some(PlanDecision::ApproveKeepAsking) => {
+            plan_approved(who, "Calls need approval as usual.", note)
         }
         Some(PlanDecision::Reject) => {
             let begin =
@@ -397,6 +390,15 @@ pub fn plan_answered(
                 note => format!("{begin}. They say: {note}"),
             }
         }
+    }
+}
+
+fn plan_approved(who: &str, calls: &str, note: &str) -> String {
+    let begin =
+        format!("The user ({who}) approved the plan.\nPlan mode is off: carry it out now. {calls}");
+    match note {
+        "" => begin,
+        note => format!("{begin}\nThe user adds: {note}"),
     }
 }
 

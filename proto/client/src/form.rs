@@ -129,8 +129,8 @@ pub struct Decision<'a> {
     /// Whether a line with only `y` or `n` answers it.
     pub takes_one_word: bool,
     pub yes: Label,
-    /// A yes after which calls need approval as usual, if there is one beside the other.
-    pub yes_asking: Option<Label>,
+    /// A second way to say yes, which keeps asking about calls. Plans only.
+    pub yes_keep_asking: Option<Label>,
     pub no: Label,
     /// The title of the field for words to the model, which may go with a no.
     pub note_title: Msg,
@@ -270,11 +270,11 @@ impl<'a> Form<'a> {
         untyped_edit(command)
     }
 
-    /// The answer that approves a plan whose calls need approval as usual. Without a plan: one that the daemon refuses, and
-    /// says why.
+    /// The answer that approves a plan and keeps asking about calls. Without a plan: one that the daemon refuses, and says
+    /// why.
     #[must_use]
-    pub fn approve_asking(&self) -> InteractionAnswer {
-        kinds::approve_asking()
+    pub fn approve_keep_asking(&self) -> InteractionAnswer {
+        kinds::approve_keep_asking()
     }
 
     /// The answer with these replies. Without that shape: one that the daemon refuses with the form's kind.

@@ -288,19 +288,19 @@ words! {
     PlanDecision {
         /// Leave plan mode. Calls of this turn run without asking, except those that are denied or always asked about.
         Approve = "approve",
-        /// Leave plan mode. Calls are asked about as if no plan had been approved.
-        ApproveAsking = "approve_asking",
+        /// Leave plan mode. The approval mode and the rules decide which calls are asked about.
+        ApproveKeepAsking = "approve_keep_asking",
         /// Stay in plan mode.
         Reject = "reject",
     }
 }
 
 impl PlanDecision {
-    /// Whether the plan is carried out.
+    /// Whether this decision approves the plan.
     #[must_use]
     pub fn approves(self) -> bool {
         match self {
-            Self::Approve | Self::ApproveAsking => true,
+            Self::Approve | Self::ApproveKeepAsking => true,
             Self::Reject => false,
         }
     }
@@ -310,7 +310,7 @@ impl PlanDecision {
     pub fn called(self) -> &'static str {
         match self {
             Self::Approve => "approved",
-            Self::ApproveAsking => "approved (calls ask as usual)",
+            Self::ApproveKeepAsking => "approved, keep asking",
             Self::Reject => "sent back",
         }
     }

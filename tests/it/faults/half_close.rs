@@ -132,28 +132,72 @@ fn half_closed_client_gets_its_events_and_is_dropped_once_it_disconnects() {
     });
 }
 
+/// What a client gets that attaches so, and closes its sending side at once.
+fn frames_of(house: &House, attach: &Value) -> Vec<Value> {
+    let (stream, mut raw) = connect(house);
+    raw.hello(Role::Watch).expect("hello");
+    raw.ask("session.attach", attach);
+    stream.shutdown(Shutdown::Write).expect("say no more");
+    std::iter::from_fn(|| raw.frame()).collect()
+}
+
 #[test]
-fn half_closed_client_gets_every_event_from_before_its_last_answer() {
-    let house = House::playing(&Script::new().says(&"word ".repeat(400_000)));
+fn half_closed_client_gets_all_events_recorded_before_its_last_answer() {
+    const ANSWERS: usize = 6;
+    let answer = "word ".repeat(100_000);
+    let script = (0..ANSWERS).fold(Script::new(), |script, _| script.says(&answer));
+    let house = House::playing(&script);
     house.daemon();
     let mut others = house.raw_as(Role::Drive);
     let create = serde_json::to_value(house.create("work")).expect("JSON");
     others.call("session.create", &create).expect("create");
+    for number in 1..ANSWERS {
+        let params = json!({"session": "1", "text": format!("prompt {number}")});
+        others.call("session.prompt", &params).expect("prompt");
+    }
     others
         .call("session.wait", &json!({"session": "1"}))
         .expect("wait");
     let newest = house.log(Pid(1)).bodies().len();
-    let (stream, mut raw) = connect(&house);
-    raw.hello(Role::Watch).expect("hello");
-    // More than a socket holds: not all of it is written when the call has been answered.
     let attach = json!({"session": "1", "subscription": "s", "after_seq": 0, "ephemeral": false});
-    raw.ask("session.attach", &attach);
-    stream.shutdown(Shutdown::Write).expect("say no more");
-    let frames: Vec<Value> = std::iter::from_fn(|| raw.frame()).collect();
+    let frames = frames_of(&house, &attach);
+    let bytes: usize = frames.iter().map(|frame| frame.to_string().len()).sum();
+    assert!(bytes > 2_000_000, "more than a socket holds: {bytes}");
     let numbers = frames
         .iter()
         .filter_map(|frame| frame["params"]["event"]["seq"].as_u64());
     assert_eq!(numbers.max(), Some(newest as u64), "the newest event");
     let last = frames.last().expect("a frame");
     assert_eq!(last["method"], "event.ended", "{last}");
+}
+
+#[test]
+fn subscription_of_a_half_closed_client_ends_while_its_session_works() {
+    let house = House::playing(&Script::new().runs(&Gate::command("one")).says("Done."));
+    house.daemon();
+    let mut others = house.raw_as(Role::Drive);
+    let mut create = serde_json::to_value(house.create("work")).expect("JSON");
+    create["on_ask"] = json!("allow");
+    others.call("session.create", &create).expect("create");
+    let gate = Gate::new(&house, "one");
+    gate.wait();
+    for cursor in [json!(0), Value::Null] {
+        let mut attach = json!({"session": "1", "subscription": "s", "ephemeral": true});
+        if !cursor.is_null() {
+            attach["after_seq"] = cursor;
+        }
+        let frames = frames_of(&house, &attach);
+        let kinds: Vec<_> = frames
+            .iter()
+            .filter_map(|frame| frame["params"]["event"]["kind"].as_str())
+            .collect();
+        let syncs = kinds.iter().filter(|kind| **kind == "sync").count();
+        assert!(syncs <= 1, "{kinds:?}");
+        let last = frames.last().expect("a frame");
+        assert_eq!(last["method"], "event.ended", "{last}");
+    }
+    gate.open();
+    let wait = json!({"session": "1"});
+    let waited = others.call("session.wait", &wait).expect("wait");
+    assert_eq!(waited["exit_code"], 0, "{waited}");
 }

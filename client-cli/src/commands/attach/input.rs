@@ -20,8 +20,8 @@ pub enum TypedLine {
     Interrupt,
     /// Yes, to the question of this id or to the oldest.
     Approve(Option<String>),
-    /// Approve a plan whose calls need approval as usual.
-    ApproveAsking(Option<String>),
+    /// Approve a plan, and keep asking about calls.
+    ApproveKeepAsking(Option<String>),
     /// No; the words may begin with an id.
     Deny(String),
     /// Yes, with another command; the words may begin with an id.
@@ -178,8 +178,8 @@ fn approve(rest: &str) -> TypedLine {
     let words: Vec<&str> = rest.split_whitespace().collect();
     match words.as_slice() {
         [] => TypedLine::Approve(None),
-        ["ask"] => TypedLine::ApproveAsking(None),
-        ["ask", id] => TypedLine::ApproveAsking(Some((*id).to_owned())),
+        ["ask"] => TypedLine::ApproveKeepAsking(None),
+        ["ask", id] => TypedLine::ApproveKeepAsking(Some((*id).to_owned())),
         [id] => TypedLine::Approve(Some((*id).to_owned())),
         _ => TypedLine::Usage("/approve [ask] [ID]"),
     }

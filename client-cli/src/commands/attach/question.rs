@@ -136,15 +136,15 @@ impl Attached {
         }
     }
 
-    /// Approves the plan of this id, or the oldest, whose calls then need approval as usual.
-    pub(super) async fn approve_asking(&mut self, id: Option<String>) -> Result<(), Error> {
+    /// Approves the plan of this id, or the oldest, and keeps asking about calls.
+    pub(super) async fn approve_keep_asking(&mut self, id: Option<String>) -> Result<(), Error> {
         let open = match &id {
             None => self.first(Dialog::is_plan),
             Some(id) => self.open.iter().find(|open| open.id().0 == *id),
         };
         match (open, id) {
             (Some(open), _) => {
-                let params = open.params(open.form().approve_asking());
+                let params = open.params(open.form().approve_keep_asking());
                 self.send(params).await
             }
             (None, Some(id)) => self.listed(&id).await,

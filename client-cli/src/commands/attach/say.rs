@@ -61,7 +61,7 @@ impl Attached {
             TypedLine::Resume => self.signal(Signal::Resume, say!(Msg::NotPaused)).await,
             TypedLine::Interrupt => self.interrupt().await.map(|_| ()),
             TypedLine::Approve(id) => self.answer(id, ApprovalDecision::AllowOnce, None).await,
-            TypedLine::ApproveAsking(id) => self.approve_asking(id).await,
+            TypedLine::ApproveKeepAsking(id) => self.approve_keep_asking(id).await,
             TypedLine::Deny(words) => {
                 let (id, note) = self.split(&words);
                 self.answer(id, ApprovalDecision::Deny, note).await
@@ -118,7 +118,7 @@ impl Attached {
                 Role::Approve
             }
             TypedLine::Approve(_)
-            | TypedLine::ApproveAsking(_)
+            | TypedLine::ApproveKeepAsking(_)
             | TypedLine::Deny(_)
             | TypedLine::ChangeCommand(_)
             | TypedLine::Answer(_) => Role::Approve,

@@ -139,7 +139,7 @@ rows! {
     "Also allow calls like it from now on, in every session of this workspace. `reasonix permissions list` shows these rules, `reasonix permissions revoke` removes them" => "从现在起在此工作区的所有会话中也允许类似的调用。`reasonix permissions list` 显示这些规则，`reasonix permissions revoke` 移除它们";
     "Rule to add with `--session` or `--always`, one of those that the question offers [default: the first that fits]" => "随 `--session` 或 `--always` 添加的规则，取自问题所提供的规则 [默认：第一条合适的]";
     "Command to run instead of the shown one. It is judged again: a deny rule still refuses it" => "改为运行的命令，代替所显示的命令。它会被重新判断：拒绝规则仍会拒绝它";
-    "For a plan: its calls need approval as usual. Without this they run without asking until the turn ends" => "对于计划：其调用照常需要批准。不带此选项时，它们在回合结束前不再询问";
+    "Approve a plan but keep asking about calls, as the approval mode says. Without this, calls run without asking until the turn ends" => "同意计划，但仍按审批模式询问调用。不带此选项时，在回合结束前执行调用不再询问";
     "Refresh the list of models of each usable provider first, and send each a prompt of one token" => "先刷新每个可用服务商的模型列表，并各发送一条一词元的提示词";
     "For instance `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`. The script also completes sessions (number and title) and models, if a daemon is running" => "例如 `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`。守护进程运行时，脚本也会补全会话（编号和标题）与模型";
     "Trust the settings of this directory's project (hooks, rules, providers, `.env`) until the run ends" => "在本次运行结束前信任此目录项目的设置（钩子、规则、服务商、`.env`）";

@@ -223,7 +223,7 @@ fn does(action: Action, name: &str) {
         Action::Deny => matches!(part(&scene), InputFocus::Words(_)),
         Action::DenyRest => sent(&effects).decision == ApprovalDecision::DenyRest,
         // Only a plan is approved so.
-        Action::ApproveAsking => effects.is_empty() && scene.model.dialog.is_some(),
+        Action::ApproveKeepAsking => effects.is_empty() && scene.model.dialog.is_some(),
         Action::EditCommand => matches!(part(&scene), InputFocus::Command(_)),
         Action::EditScope => matches!(part(&scene), InputFocus::Scopes(_)),
         Action::ScrollUp => row(&scene) + 1 == before,
@@ -341,7 +341,7 @@ fn a_plan_is_answered_by_yes_or_by_feedback() {
     let mut scene = planned();
     scene.later(300);
     let effects = scene.press(&["c"]);
-    assert_eq!(plan_sent(&effects), (PlanDecision::ApproveAsking, None));
+    assert_eq!(plan_sent(&effects), (PlanDecision::ApproveKeepAsking, None));
 
     let mut scene = planned();
     scene.later(300);

@@ -26,10 +26,10 @@ pub(super) fn unread(
     action: Action,
     visible: Option<&VisibleRows>,
 ) -> Option<Unread> {
-    use Action::{AllowAlways, AllowOnce, AllowSession, ApproveAsking, EditCommand};
+    use Action::{AllowAlways, AllowOnce, AllowSession, ApproveKeepAsking, EditCommand};
     let agrees = matches!(
         action,
-        AllowOnce | AllowSession | AllowAlways | ApproveAsking | EditCommand
+        AllowOnce | AllowSession | AllowAlways | ApproveKeepAsking | EditCommand
     );
     let visible = visible.filter(|_| agrees && !dialog.seen.is_all())?;
     Some(match visible.is_readable {

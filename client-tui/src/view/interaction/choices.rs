@@ -53,8 +53,8 @@ pub(super) fn rows(
         Size::Short => look.language.say(label.short),
     };
     let mut answers = vec![of(Action::AllowOnce, say_label(&shape.yes))];
-    if let Some(label) = &shape.yes_asking {
-        answers.push(of(Action::ApproveAsking, say_label(label)));
+    if let Some(label) = &shape.yes_keep_asking {
+        answers.push(of(Action::ApproveKeepAsking, say_label(label)));
     }
     for (action, decision, full, short) in REACHING {
         if let Some(scope) = shape.scope(decision, selected) {

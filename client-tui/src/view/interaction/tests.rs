@@ -338,8 +338,8 @@ fn a_plan_is_rendered_with_every_character_and_what_a_yes_means() {
         "\\u{202e}",
         "\\u{1b}[31m",
         "Approving ends plan mode.",
-        "y approve; its calls run without asking",
-        "c approve; its calls need approval as usual",
+        "y approve; run calls without asking",
+        "c approve; keep asking to confirm calls",
         "n reject and keep planning",
         "Esc answer later",
     ] {

@@ -7,7 +7,7 @@
 use contract::codec::FragmentRole;
 use contract::image::placeholder;
 use contract::{
-    Asked, BodyBuffer, Codec, Fragment, Prefix, ServerCompaction, ToolChoice, ToolDeclaration,
+    Asked, Codec, Fragment, Prefix, RequestBuffer, ServerCompaction, ToolChoice, ToolDeclaration,
 };
 use proto::item::{AssistantMessage, CallStatus, Image, Item, ToolCall, ToolMessage};
 use serde_json::{Value, json};
@@ -219,7 +219,7 @@ impl Codec for Messages {
     }
 
     /// Uses no cache key: this vendor finds prefixes by their bytes and marks.
-    fn assemble(&self, asked: &Asked<'_>) -> BodyBuffer {
+    fn assemble(&self, asked: &Asked<'_>) -> RequestBuffer {
         let prefix = asked.prefix;
         let mut head = format!("{{\"model\":{},\"stream\":true", quoted(&prefix.model));
         body::push_members(
@@ -233,7 +233,7 @@ impl Codec for Messages {
         head.push_str(",\"messages\":[");
         let length = |fragment: &Fragment<'_>| fragment.bytes.len() + 40;
         let fragments: usize = asked.fragments.iter().map(length).sum();
-        let mut body = BodyBuffer::with_capacity(head.len() + fragments + 128);
+        let mut body = RequestBuffer::with_capacity(head.len() + fragments + 128);
         body.extend_from_slice(head.as_bytes());
         push_messages(&mut body, asked.fragments);
         body.push(b']');
@@ -271,7 +271,7 @@ fn marked(blocks: &str) -> String {
 
 /// Groups fragments into messages, one per run of the same side. The two newest messages of our
 /// side end with a mark.
-fn push_messages(body: &mut BodyBuffer, fragments: &[Fragment<'_>]) {
+fn push_messages(body: &mut RequestBuffer, fragments: &[Fragment<'_>]) {
     let is_ours = |fragment: &Fragment<'_>| fragment.role != FragmentRole::Assistant;
     let ends = |at: usize| {
         let next = fragments.get(at + 1);

@@ -3,7 +3,7 @@
 //! A request with the member `compaction` is answered with one signed block and nothing else. Later requests begin with
 //! that block, in place of the messages that it summarises. Both need the beta's header.
 
-use contract::{Asked, BodyBuffer, Codec, ServerCompaction};
+use contract::{Asked, Codec, RequestBuffer, ServerCompaction};
 use serde_json::{Map, Value};
 
 use super::codec::Messages;
@@ -50,7 +50,7 @@ fn parse(data: &str) -> Option<Map<String, Value>> {
 }
 
 impl ServerCompaction for Messages {
-    fn request(&self, asked: &Asked<'_>, demand: Option<&str>) -> Option<BodyBuffer> {
+    fn request(&self, asked: &Asked<'_>, demand: Option<&str>) -> Option<RequestBuffer> {
         let fits = demand.is_none_or(|demand| demand.chars().count() <= DEMAND_MAX);
         if !self.compacts || !fits {
             return None;

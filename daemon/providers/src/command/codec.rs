@@ -1,7 +1,7 @@
 //! Renders conversations as the request object of `docs/command-provider.md`. Pure: equal input
 //! yields equal bytes.
 
-use contract::{Asked, BodyBuffer, Codec, Prefix, ToolChoice, ToolDeclaration};
+use contract::{Asked, Codec, Prefix, RequestBuffer, ToolChoice, ToolDeclaration};
 use proto::item::{AssistantMessage, Item};
 use serde_json::json;
 
@@ -114,7 +114,7 @@ impl Codec for Lines {
         }
     }
 
-    fn assemble(&self, asked: &Asked<'_>) -> BodyBuffer {
+    fn assemble(&self, asked: &Asked<'_>) -> RequestBuffer {
         let prefix = asked.prefix;
         let mut head = format!("{{\"version\":1,\"model\":{}", quoted(&prefix.model));
         body::push_members(

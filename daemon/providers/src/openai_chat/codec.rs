@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use contract::{Asked, BodyBuffer, Codec, Prefix, ToolDeclaration};
+use contract::{Asked, Codec, Prefix, RequestBuffer, ToolDeclaration};
 use proto::CallId;
 use proto::item::{AssistantMessage, Item};
 use serde_json::{Value, json};
@@ -164,7 +164,7 @@ impl Codec for Chat {
     }
 
     /// Uses no cache key: vendors of this kind find prefixes by their bytes.
-    fn assemble(&self, asked: &Asked<'_>) -> BodyBuffer {
+    fn assemble(&self, asked: &Asked<'_>) -> RequestBuffer {
         let prefix = asked.prefix;
         // Constant members come first and the messages follow. So each body, up to the end of its
         // messages, is a prefix of the next one.

@@ -4,7 +4,7 @@
 //! including its encrypted reasoning, unchanged. The vendor stores nothing (`store: false`), so
 //! each request contains everything.
 
-use contract::{Asked, BodyBuffer, Codec, Prefix, ServerCompaction, ToolDeclaration};
+use contract::{Asked, Codec, Prefix, RequestBuffer, ServerCompaction, ToolDeclaration};
 use proto::item::{AssistantMessage, Image, Item, ToolMessage};
 use serde_json::{Value, json};
 
@@ -196,7 +196,7 @@ impl Codec for Responses {
         extra::with_output_limit(extra, "max_output_tokens", tokens, self.reasons)
     }
 
-    fn assemble(&self, asked: &Asked<'_>) -> BodyBuffer {
+    fn assemble(&self, asked: &Asked<'_>) -> RequestBuffer {
         let prefix = asked.prefix;
         let mut head = format!("{{\"model\":{}", quoted(&prefix.model));
         head.push_str(",\"stream\":true,\"store\":false");

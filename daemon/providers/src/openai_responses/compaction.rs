@@ -2,7 +2,7 @@
 //! stands in later requests in place of the items that it summarises.
 
 use contract::codec::FragmentRole;
-use contract::{Asked, BodyBuffer, Codec, Fragment, ServerCompaction};
+use contract::{Asked, Codec, Fragment, RequestBuffer, ServerCompaction};
 use serde_json::{Value, json};
 
 use super::codec::Responses;
@@ -23,7 +23,7 @@ pub(super) fn parse(data: &str) -> Option<(Value, Option<Value>)> {
 }
 
 impl ServerCompaction for Responses {
-    fn request(&self, asked: &Asked<'_>, demand: Option<&str>) -> Option<BodyBuffer> {
+    fn request(&self, asked: &Asked<'_>, demand: Option<&str>) -> Option<RequestBuffer> {
         if !self.compacts || demand.is_some() {
             return None;
         }

@@ -100,7 +100,8 @@ pub async fn serve(
         stuck: ends.stuck.clone(),
         patience: life.client_stuck,
     };
-    let writer = tasks::spawn(writer.run(waiting));
+    let mut writer = tasks::spawn(writer.run(waiting));
+    let mut is_drained = false;
     if full {
         let failure = Failure::new(
             ErrorName::Limit,
@@ -112,7 +113,7 @@ pub async fn serve(
         let _here = Here::new(&daemon.clients, &peer);
         let methods = &methods;
         let conversation = Conversation::new(&peer, methods, &ends, &socket);
-        conversation.run(life.hello).await;
+        is_drained = conversation.run(life.hello).await;
     }
     peer.end();
     let trusted = peer.end_trust();
@@ -125,7 +126,17 @@ pub async fn serve(
     }
     // The last sender ends the writer, once the queued frames are written.
     drop(peer);
-    let _ = tokio::time::timeout(LAST_WORDS, writer).await;
+    let mut looks = tokio::time::interval(LISTENS);
+    while is_drained && !socket.is_closed() {
+        tokio::select! {
+            _ = &mut writer => return,
+            () = ends.any() => break,
+            _ = looks.tick() => {}
+        }
+    }
+    if tokio::time::timeout(LAST_WORDS, &mut writer).await.is_err() {
+        writer.abort();
+    }
 }
 
 /// A connection that is listed as long as it is served, however that ends.
@@ -196,12 +207,14 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Takes calls to the end of input, and sees those out that have begun.
-    async fn run(mut self, hello: Duration) {
+    /// Takes calls to the end of input, and sees those out that have begun. Returns whether the client still listens, and is to
+    /// get everything that is queued.
+    async fn run(mut self, hello: Duration) -> bool {
         let (frames, mut incoming) = mpsc::channel(1);
         let reader = tasks::spawn(read_frames(self.socket.clone(), frames));
         let hello_due = tokio::time::sleep(hello);
         tokio::pin!(hello_due);
+        let mut is_drained = false;
         loop {
             let frame = tokio::select! {
                 () = self.ends.any() => break,
@@ -228,7 +241,7 @@ impl<'a> Conversation<'a> {
                     break;
                 }
                 Some(Frame::End) | None => {
-                    self.see_out().await;
+                    is_drained = self.see_out().await;
                     break;
                 }
             }
@@ -242,15 +255,16 @@ impl<'a> Conversation<'a> {
             })
             .await;
         }
+        is_drained
     }
 
-    /// The client says no more: its calls are carried out and answered, then it gets the events that there are by now. A
-    /// client that does not read any more is not waited for.
-    async fn see_out(&mut self) {
+    /// The client has closed its sending side: its calls are carried out and answered, then it gets its remaining events. A
+    /// client that does not read any more is not waited for. Returns whether all of it is queued.
+    async fn see_out(&mut self) -> bool {
         let mut looks = tokio::time::interval(LISTENS);
         while !self.calls.is_empty() || !self.reads.is_empty() || !self.waits.is_empty() {
             tokio::select! {
-                () = self.ends.any() => return,
+                () = self.ends.any() => return false,
                 Some(_) = self.calls.join_next() => {}
                 Some(_) = self.reads.join_next() => {}
                 Some(_) = self.waits.join_next() => {}
@@ -259,14 +273,14 @@ impl<'a> Conversation<'a> {
                 },
             }
         }
-        let sent = self.peer.end_subscriptions();
+        let sent = self.peer.drain_subscriptions();
         tokio::pin!(sent);
         loop {
             tokio::select! {
-                () = self.ends.any() => return,
-                () = &mut sent => return,
+                () = self.ends.any() => return false,
+                () = &mut sent => return true,
                 _ = looks.tick() => if self.socket.is_closed() {
-                    return;
+                    return false;
                 },
             }
         }

@@ -69,10 +69,10 @@ pub struct Peer {
     /// Held by subscriptions that read their logs.
     logs: Arc<Semaphore>,
     subscriptions: Mutex<HashMap<String, AbortHandle>>,
-    /// The pumps of those.
+    /// Their running pumps: `drain_subscriptions` waits for them.
     pumps: TaskTracker,
-    /// Cancelled: subscriptions end with the newest event that there is.
-    last_events: CancellationToken,
+    /// Cancelled: subscriptions send what events there are, and end.
+    drain: CancellationToken,
     /// Pumps of subscriptions whose call has not been answered yet.
     starting: Mutex<Vec<(String, BoxFuture<'static, ()>)>>,
     /// Projects that are trusted as long as the connection lasts.
@@ -96,7 +96,7 @@ impl Peer {
             logs: Arc::new(Semaphore::new(LOGS_READ)),
             subscriptions: Mutex::new(HashMap::new()),
             pumps: TaskTracker::new(),
-            last_events: CancellationToken::new(),
+            drain: CancellationToken::new(),
             starting: Mutex::new(Vec::new()),
             trusts: Mutex::default(),
             connected: Instant::now(),
@@ -233,14 +233,14 @@ impl Peer {
         pump.inspect(AbortHandle::abort).is_some() || starting.len() < before
     }
 
-    /// Cancelled when subscriptions are to end with the newest event that there is.
-    pub fn last_events(&self) -> CancellationToken {
-        self.last_events.clone()
+    /// Cancelled when subscriptions are to send what events there are, and end.
+    pub fn drain(&self) -> CancellationToken {
+        self.drain.clone()
     }
 
-    /// Ends all subscriptions, each when the newest event that there is has been sent.
-    pub async fn end_subscriptions(&self) {
-        self.last_events.cancel();
+    /// Sends each subscription's remaining events, then ends it.
+    pub async fn drain_subscriptions(&self) {
+        self.drain.cancel();
         self.pumps.close();
         self.pumps.wait().await;
     }

@@ -44,7 +44,7 @@ fn tool(text: &str) -> Item {
     })
 }
 
-fn body(items: &[Item]) -> contract::BodyBuffer {
+fn body(items: &[Item]) -> contract::RequestBuffer {
     let prefix = Prefix {
         model: "m".to_owned(),
         system: "\"be brief\"".to_owned(),

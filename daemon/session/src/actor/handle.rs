@@ -120,6 +120,11 @@ impl SessionHandle {
         self.shared.pid
     }
 
+    /// The newest durable record.
+    pub(crate) fn newest(&self) -> Seq {
+        self.shared.seen.borrow().summary.seq
+    }
+
     /// The session in short, as of its newest durable record.
     #[must_use]
     pub fn summary(&self) -> SessionSummary {

@@ -28,8 +28,7 @@ use crate::tasks;
 
 /// Calls that are judged in one go, at most.
 const TOGETHER_MAX: usize = 8;
-/// How long records wait for those that a judgement and quick readers are about to add, so that one write and one sync take
-/// them all.
+/// How long records wait for those that a judgement and quick readers are about to add: one write and one sync for all.
 const GATHER: Duration = Duration::from_millis(2);
 
 impl Actor {
@@ -171,8 +170,8 @@ impl Job {
         let changes = CachedChangeCheck::default();
         let (judgement, ready) = self.judge(&call, &changes);
         if ready.done.is_some() {
-            // The next request comes at once.
-            let _ = catch_unwind(AssertUnwindSafe(|| (self.environment.next_request)()));
+            // The next request comes at once, and needs them.
+            let _ = catch_unwind(AssertUnwindSafe(|| (self.environment.prefetch_bounds)()));
             let mut is_quick = true;
             let quick = following.into_iter().map_while(|call| {
                 let (judgement, ready) = is_quick.then(|| self.judge(&call, &changes))?;

@@ -92,9 +92,9 @@ pub struct CallEnvironment {
     pub instructions: Arc<InstructionWatch>,
     /// Facts of earlier sessions, if those that fit a prompt come with it.
     pub recall: Option<FactStores>,
-    /// Reads from the disk what the next request needs, so that it needs no trip to a thread that may block. Called at the
-    /// end of a call's own trip. Blocks.
-    pub next_request: Arc<dyn Fn() + Send + Sync>,
+    /// Reads the budget bounds that the next request needs. Blocks: called on a blocking thread when a call ends, so that the
+    /// request needs no such thread of its own.
+    pub prefetch_bounds: Arc<dyn Fn() + Send + Sync>,
 }
 
 /// A call that may run: the tool (not the call's own if it replaces that), and its parsed arguments.

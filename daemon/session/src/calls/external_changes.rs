@@ -58,7 +58,7 @@ impl Notes {
         Some(ExternalChanges { text, ..note })
     }
 
-    /// All changes until now were made by the session itself. Blocks.
+    /// Accepts all changes until now as the session's own. Blocks.
     pub fn absorb_blocking(&self) {
         self.memory.accept_changes();
     }

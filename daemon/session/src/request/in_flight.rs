@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use contract::provider::{ErrorKind, Part, ProviderError, RequestEnvironment};
-use contract::{Asked, BodyBuffer, Codec, Fragment, Prefix, Provider, Request, Secret, ToolChoice};
+use contract::{
+    Asked, Codec, Fragment, Prefix, Provider, Request, RequestBuffer, Secret, ToolChoice,
+};
 use futures::StreamExt;
 use proto::record::ReasoningExtracted;
 use store::log::{LogFile, ReadFrom};
@@ -134,7 +136,7 @@ pub enum Source {
     Material(Material),
     /// It is there.
     Body {
-        body: Arc<BodyBuffer>,
+        body: Arc<RequestBuffer>,
         model: String,
     },
 }
@@ -150,7 +152,7 @@ pub struct Material {
 
 impl Material {
     /// Copies prefix and fragments together. Blocks: old messages come from the disk.
-    pub fn body(&self, tool_choice: ToolChoice) -> Result<BodyBuffer, String> {
+    pub fn body(&self, tool_choice: ToolChoice) -> Result<RequestBuffer, String> {
         let (assembled, ()) = self.body_and(tool_choice, ReadFrom::Disk, |_| ())?;
         Ok(assembled.body)
     }
@@ -169,7 +171,7 @@ impl Material {
         look: impl FnOnce(&[Fragment<'_>]) -> T,
     ) -> Result<(AssembledBody, T), String> {
         let places = self.parts.iter().map(|part| &part.fragment);
-        let gathered = self.file.gather(from, places, BodyBuffer::zeroed);
+        let gathered = self.file.gather(from, places, RequestBuffer::zeroed);
         let gathered = gathered.map_err(|error| format!("cannot read the log: {error}"))?;
         let fill = |(part, bytes)| images::fill(&self.file, from, &*self.codec, part, bytes);
         let filled = self.parts.iter().zip(gathered.iter()).map(fill);
@@ -213,7 +215,7 @@ impl Material {
 
 /// The body of a request.
 struct AssembledBody {
-    body: BodyBuffer,
+    body: RequestBuffer,
     /// Its size, where an image counts as much as text of as many tokens.
     counted_bytes: u64,
 }
@@ -241,7 +243,7 @@ impl Ask {
             Source::Body { body, model } => {
                 let assembled = AssembledBody {
                     counted_bytes: body.len() as u64,
-                    body: BodyBuffer::clone(body),
+                    body: RequestBuffer::clone(body),
                 };
                 Ok((assembled, model.clone(), None))
             }

@@ -349,7 +349,7 @@ fn call_environment(
         server_content: assembly.server_content(),
         trusted: setup.trusted,
         masked: services.assembly.closed(),
-        next_request: Arc::new(move || budget.note_bounds()),
+        prefetch_bounds: Arc::new(move || budget.note_bounds()),
     }
 }
 

@@ -10,7 +10,8 @@ use super::index::ByteLocation;
 /// A gap of up to this many bytes is read instead of skipped. Copying it takes about as long as
 /// another system call: a microsecond.
 const GAP: u64 = 8 * 1024;
-/// The most bytes between ranges that one call reads. Memory that is new to the process costs more than such a call.
+/// The most bytes between ranges that one call reads. Beyond this, page faults in the memory for them cost more than
+/// another call.
 const BETWEEN_MAX: u64 = 32 * 1024;
 /// The most ranges that one call reads: with the gaps between them they are fewer than the parts of a call that systems
 /// take (`IOV_MAX`, 1,024).
@@ -58,8 +59,8 @@ struct Run {
     ranges: Vec<(usize, usize)>,
     /// The bytes of all gaps.
     between: u64,
-    /// Where the gaps go.
-    dropped: Vec<u8>,
+    /// Scratch memory for the bytes between ranges.
+    gap_bytes: Vec<u8>,
 }
 
 impl Run {
@@ -82,29 +83,29 @@ impl Run {
         Ok(true)
     }
 
-    /// Reads the ranges to the begin of `into`, takes that off, and clears the run.
+    /// Reads the ranges into the front of `into`, advances it past them, and clears the run.
     fn read(&mut self, file: &LogFile, from: ReadFrom, into: &mut &mut [u8]) -> io::Result<()> {
         let between = usize::try_from(self.between).map_err(io::Error::other)?;
-        self.dropped.resize(between.max(self.dropped.len()), 0);
-        let mut dropped = &mut self.dropped[..];
+        self.gap_bytes.resize(between.max(self.gap_bytes.len()), 0);
+        let mut gap_bytes = &mut self.gap_bytes[..];
         let mut parts = Vec::with_capacity(2 * self.ranges.len());
         for (gap, len) in self.ranges.drain(..) {
-            parts.push(take_part(&mut dropped, gap));
-            parts.push(take_part(into, len));
+            parts.push(split_front(&mut gap_bytes, gap));
+            parts.push(split_front(into, len));
         }
-        file.read_parts(from, self.start, &mut parts)
+        file.read_vectored_at(from, self.start, &mut parts)
     }
 }
 
-/// The first `bytes` of `rest`, which then begins behind them.
-fn take_part<'a>(rest: &mut &'a mut [u8], bytes: usize) -> IoSliceMut<'a> {
+/// Splits the first `bytes` off `rest`.
+fn split_front<'a>(rest: &mut &'a mut [u8], bytes: usize) -> IoSliceMut<'a> {
     let (part, after) = std::mem::take(rest).split_at_mut(bytes);
     *rest = after;
     IoSliceMut::new(part)
 }
 
 impl LogFile {
-    /// Reads the bytes at all these locations, each as `fetch` does, into memory that `zeroed` makes of this length.
+    /// Reads the bytes at all these locations, each as `fetch` does, into a buffer that `zeroed` makes of their length.
     ///
     /// # Errors
     /// The file cannot be read, or is shorter; `from` memory: some of it is on disk alone.

@@ -299,7 +299,7 @@ impl LogFile {
     ///
     /// # Errors
     /// The file cannot be read, or is shorter; `from` memory: not all of it is there, or the file system does not say so.
-    pub(super) fn read_parts(
+    pub(super) fn read_vectored_at(
         &self,
         from: ReadFrom,
         mut at: u64,

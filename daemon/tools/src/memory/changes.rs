@@ -47,7 +47,7 @@ impl Memory {
         // One at a time: each change is reported once.
         let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Vec::new();
-        for (path, before) in self.newest_changed() {
+        for (path, before) in self.possibly_changed() {
             let mut after = before.clone();
             match self.change(&path, &mut after) {
                 Some(change) if by == ChangedBy::Others => {
@@ -99,7 +99,7 @@ impl Memory {
         let Ok(_looking) = self.looking.try_lock() else {
             return true;
         };
-        self.newest_changed().any(|(path, before)| {
+        self.possibly_changed().any(|(path, before)| {
             let mut after = before.clone();
             let is_changed = self.change(&path, &mut after).is_some();
             if !is_changed {
@@ -126,9 +126,9 @@ impl Memory {
         }
     }
 
-    /// Of the files used last those that are not as the session knows them and may be looked at, newest first.
-    fn newest_changed(&self) -> impl Iterator<Item = (PathBuf, FileKnowledge)> {
-        // A look at the file takes less than one at the rules.
+    /// Files used last whose stamp differs or that need a closer look, newest first; without those that deny rules hide.
+    fn possibly_changed(&self) -> impl Iterator<Item = (PathBuf, FileKnowledge)> {
+        // Checking the stamp is cheaper than matching the rules, so it comes first.
         let is_as_known = |path: &Path, known: &FileKnowledge| {
             known.reported == ReportedState::Stamp
                 && matches!(

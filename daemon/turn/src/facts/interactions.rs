@@ -62,7 +62,7 @@ pub fn answer_refusal(request: &InteractionRequest, answer: &InteractionAnswer) 
         ),
         (InteractionRequest::Plan { .. }, _) => (
             "This is a plan from the model.".to_owned(),
-            "Approve it with `reasonix inbox allow ID`, or reject it with `reasonix inbox deny ID`.",
+            "Approve it with `reasonix inbox allow ID` (`--keep-asking` keeps asking about calls), or reject it with `reasonix inbox deny ID`.",
         ),
         (InteractionRequest::Elicitation(_), _) => (
             "This is a question from an MCP server.".to_owned(),
@@ -501,7 +501,10 @@ impl Facts {
             self.note_unattended_denial(&open.call, &subject, words::PLAN_UNATTENDED);
         }
         if let Some(turn) = &mut self.open {
-            turn.plan_approved |= decision == Some(PlanDecision::Approve);
+            if by == Answerer::Person {
+                // The latest approval counts: an answer may present several plans.
+                turn.plan_approved = decision == Some(PlanDecision::Approve);
+            }
             if resolved.unattended {
                 turn.unapproved = Some(plan.to_owned());
             }

@@ -544,7 +544,7 @@ impl Checker {
             (
                 InteractionRequest::Plan { .. },
                 Some(InteractionAnswer::Plan {
-                    decision: decision @ (PlanDecision::Approve | PlanDecision::ApproveAsking),
+                    decision: decision @ (PlanDecision::Approve | PlanDecision::ApproveKeepAsking),
                     ..
                 }),
             ) => {

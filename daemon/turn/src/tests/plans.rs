@@ -75,7 +75,7 @@ fn plan_approval_is_valid_only_for_its_turn() {
 }
 
 #[test]
-fn plan_approved_with_approvals_as_usual_opens_no_window() {
+fn approve_keep_asking_opens_no_window() {
     let log = log_of(
         "
         > session interactive mode=plan
@@ -85,14 +85,41 @@ fn plan_approved_with_approvals_as_usual_opens_no_window() {
           model calls a | judge a
         > policy a plans
           proposes 7.1 for a | waiting for plan
-        > ann approves-asking 7.1
-          ann answers 7.1: approve_asking | running | finished a ok |
-          result a ok: The user (ann) approved the plan.\\nPlan mode is off: carry it out now. Its calls need the same approvals as before. | ask
+        > ann approves-keep-asking 7.1
+          ann answers 7.1: approve_keep_asking | running | finished a ok |
+          result a ok: The user (ann) approved the plan.\\nPlan mode is off: carry it out now. Calls need approval as usual. | ask
     ",
     );
     let permissions = crate::Facts::fold(&log).effective_permissions();
     assert!(!permissions.plan_approved);
     assert_eq!(permissions.refuses(), None, "plan mode is off");
+}
+
+#[test]
+fn latest_of_two_approved_plans_decides_whether_calls_are_asked_about() {
+    let window = |first: &str, second: &str| {
+        let log = log_of(&format!(
+            "
+        > session interactive mode=plan
+        > user fix it
+          turn starts | running | prompt: fix it | daemon: Plan mode is on | ask
+        > model calls plan a, plan b
+          model calls a b | judge a
+        > policy a plans
+          proposes 7.1 for a | waiting for plan | judge b
+        > policy b plans
+          proposes 7.2 for b
+        > ann {first} 7.1
+        > ann {second} 7.2
+    "
+        ));
+        crate::Facts::fold(&log)
+            .effective_permissions()
+            .plan_approved
+    };
+    assert!(!window("approves", "approves-keep-asking"));
+    assert!(window("approves-keep-asking", "approves"));
+    assert!(window("approves", "rejects"));
 }
 
 #[test]

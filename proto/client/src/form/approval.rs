@@ -103,7 +103,7 @@ fn decision(approval: &Approval) -> Decision<'_> {
             key: Msg::KeyOnce,
             short: Msg::KeyOnce,
         },
-        yes_asking: None,
+        yes_keep_asking: None,
         no: Label {
             line: "no",
             key: Msg::KeyDeny,

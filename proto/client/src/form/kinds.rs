@@ -62,16 +62,16 @@ crate::catalog! {
     SamplingMeans = "The MCP server `{0}` wrote this text. If you accept, the session's model answers it without tools, the session pays for it, and the server receives the answer.", "以上内容来自 MCP 服务器 `{0}`。接受后，本会话的模型会在不使用工具的情况下回答，费用计入本会话，答案会发给该服务器。";
     TitlePlan = "Carry out this plan?", "执行这个计划？";
     /// What a yes does.
-    PlanMeans = "Approving ends plan mode. Either way, denied calls stay denied, and calls that always ask still ask.", "同意后退出计划模式。无论选择哪一种，被拒绝的调用仍被拒绝，始终需询问的调用仍会询问。";
-    KeyApprove = "approve; its calls run without asking until the turn ends", "同意；其调用在回合结束前不再询问";
-    KeyApproveShort = "approve", "同意";
-    KeyApproveAsking = "approve; its calls need approval as usual", "同意；其调用照常需要批准";
-    KeyApproveAskingShort = "approve, ask as usual", "同意，照常询问";
+    PlanMeans = "Approving ends plan mode. Both ways of approving still refuse denied calls and still ask about calls that always ask.", "同意后退出计划模式。两种同意方式下，被拒绝的调用仍会被拒绝，始终需询问的调用仍会询问。";
+    KeyApprove = "approve; run calls without asking until the turn ends", "同意；在回合结束前执行调用不再询问";
+    KeyApproveShort = "approve, do not ask", "同意，不再询问";
+    KeyKeepAsking = "approve; keep asking to confirm calls", "同意；执行调用仍照常询问";
+    KeyKeepAskingShort = "approve, keep asking", "同意，仍照常询问";
     KeyKeepPlanning = "reject and keep planning", "不，继续计划";
     KeyKeepPlanningShort = "keep planning", "继续计划";
     PlanNoteTitle = "Keep planning. What is missing? Press Enter to send (may be empty).", "继续计划。还缺什么？按 Enter 发送，可不填。";
     PlanApproved = "plan approved", "已同意计划";
-    PlanApprovedAsking = "plan approved; its calls need approval as usual", "已同意计划，其调用照常需要批准";
+    PlanApprovedKeepAsking = "plan approved; calls are asked about as usual", "已同意计划；调用仍照常询问";
     PlanRejected = "keep planning", "继续计划";
     PlanClosed = "closed without an answer", "未作答即关闭";
     /// 0: the rule.
@@ -157,9 +157,9 @@ impl<'a> Form<'a> {
             lines: Lines {
                 heading: "the model proposes a plan".to_owned(),
                 note: Some(Cow::Borrowed(
-                    "approving ends plan mode; calls of the plan then run without asking until the turn ends, unless you choose to be asked",
+                    "approving ends plan mode; until the turn ends, calls then run without asking, unless you choose to keep asking",
                 )),
-                how_to: "`/approve` carries it out, `/approve ask` too, with its calls asking as usual; `/deny REASON` makes the model keep planning",
+                how_to: "`/approve` carries it out without asking about calls; `/approve ask` carries it out and keeps asking; `/deny REASON` makes the model keep planning",
                 name_suffix: "",
             },
             shape: Shape::Decision(Decision {
@@ -173,14 +173,14 @@ impl<'a> Form<'a> {
                 others: 0,
                 takes_one_word: false,
                 yes: Label {
-                    line: "approve it",
+                    line: "approve, run calls without asking",
                     key: Msg::KeyApprove,
                     short: Msg::KeyApproveShort,
                 },
-                yes_asking: Some(Label {
-                    line: "approve it, its calls ask as usual",
-                    key: Msg::KeyApproveAsking,
-                    short: Msg::KeyApproveAskingShort,
+                yes_keep_asking: Some(Label {
+                    line: "approve, keep asking",
+                    key: Msg::KeyKeepAsking,
+                    short: Msg::KeyKeepAskingShort,
                 }),
                 no: Label {
                     line: "keep planning",
@@ -251,11 +251,11 @@ pub fn untyped_replies(replies: Vec<Reply>) -> InteractionAnswer {
     InteractionAnswer::Questions { replies }
 }
 
-/// Approval of a plan whose calls need approval as usual.
+/// Approval of a plan that keeps asking about calls.
 #[must_use]
-pub fn approve_asking() -> InteractionAnswer {
+pub fn approve_keep_asking() -> InteractionAnswer {
     InteractionAnswer::Plan {
-        decision: PlanDecision::ApproveAsking,
+        decision: PlanDecision::ApproveKeepAsking,
         note: None,
     }
 }
@@ -451,7 +451,7 @@ impl Asked {
             },
             (_, Some(InteractionAnswer::Plan { decision, .. })) => match decision {
                 PlanDecision::Approve => Msg::PlanApproved,
-                PlanDecision::ApproveAsking => Msg::PlanApprovedAsking,
+                PlanDecision::ApproveKeepAsking => Msg::PlanApprovedKeepAsking,
                 PlanDecision::Reject => Msg::PlanRejected,
             },
             (_, Some(InteractionAnswer::Elicitation { decision, .. })) => {

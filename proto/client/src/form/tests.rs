@@ -361,7 +361,7 @@ fn only_an_approved_plan_ends_plan_mode() {
         request_id: None,
     };
     assert!(ends_plan_mode(&resolved(PlanDecision::Approve)));
-    assert!(ends_plan_mode(&resolved(PlanDecision::ApproveAsking)));
+    assert!(ends_plan_mode(&resolved(PlanDecision::ApproveKeepAsking)));
     assert!(!ends_plan_mode(&resolved(PlanDecision::Reject)));
 }
 

@@ -271,7 +271,7 @@ crate::catalog! {
     IsQuestion = "This is a question from the model.", "这是模型的提问。";
     HintQuestion = "Answer it: `reasonix inbox answer ID …`.", "请作答：`reasonix inbox answer ID …`。";
     IsPlan = "This is a plan from the model.", "这是模型的计划。";
-    HintPlan = "Approve it with `reasonix inbox allow ID`, or reject it with `reasonix inbox deny ID`.", "用 `reasonix inbox allow ID` 同意，或用 `reasonix inbox deny ID` 退回。";
+    HintPlan = "Approve it with `reasonix inbox allow ID` (`--keep-asking` keeps asking about calls), or reject it with `reasonix inbox deny ID`.", "用 `reasonix inbox allow ID` 同意（加 `--keep-asking` 则仍照常询问调用），或用 `reasonix inbox deny ID` 退回。";
     HintScope = "Choose one of the offered scopes, or allow it once.", "请选择所提供的范围之一，或仅允许一次。";
     IsElicitation = "This is a question from an MCP server.", "这是 MCP 服务器的提问。";
     HintElicitation = "Answer it with `reasonix inbox answer ID …`, or decline with `reasonix inbox deny ID`.", "请用 `reasonix inbox answer ID …` 回答，或用 `reasonix inbox deny ID` 拒绝回答。";
@@ -410,7 +410,7 @@ crate::catalog! {
     AllowedAlways = "always allowed", "始终允许";
     WasDenied = "denied", "已拒绝";
     PlanApproved = "approved", "已同意";
-    PlanApprovedAsking = "approved (calls ask as usual)", "已同意（调用照常询问）";
+    PlanApprovedKeepAsking = "approved, keep asking", "已同意，仍照常询问";
     PlanSentBack = "sent back", "已退回";
     ElicitationAnswered = "answered", "已回答";
     ElicitationDeclined = "declined", "已拒绝回答";

@@ -48,11 +48,11 @@ crate::catalog! {
     OutsideAddsDir = "the session may then also write in `{0}`, from now on", "此后会话也可以写入 `{0}`";
     OutsideOnly = "outside the sandbox a call can only be allowed once: y or n", "在沙箱外的调用只能允许一次：y 或 n";
     AskPlan = "the model proposes a plan", "模型提出了一个计划";
-    PlanMeansLine = "approving ends plan mode; calls of the plan then run without asking until the turn ends, unless you choose to be asked", "同意后退出计划模式；计划中的调用在回合结束前不再询问，除非你选择照常询问";
-    HowPlan = "`/approve` carries it out, `/approve ask` too, with its calls asking as usual; `/deny REASON` makes the model keep planning", "`/approve` 执行它；`/approve ask` 也执行，但其调用照常询问；`/deny 原因` 让模型继续计划";
+    PlanMeansLine = "approving ends plan mode; until the turn ends, calls then run without asking, unless you choose to keep asking", "同意后退出计划模式；在回合结束前，调用不再询问即可执行，除非你选择仍照常询问";
+    HowPlan = "`/approve` carries it out without asking about calls; `/approve ask` carries it out and keeps asking; `/deny REASON` makes the model keep planning", "`/approve` 执行计划，不再询问；`/approve ask` 执行计划，但仍照常询问；`/deny 原因` 让模型继续计划";
     PlanOnce = "is a plan: it can only be approved once, for its turn", "是计划：只能在其回合内同意一次";
-    LineApprove = "approve it", "同意";
-    LineApproveAsking = "approve it, its calls ask as usual", "同意，其调用照常询问";
+    LineApprove = "approve, run calls without asking", "同意，执行调用不再询问";
+    LineKeepAsking = "approve, keep asking", "同意，仍照常询问";
     LineKeepPlanning = "keep planning", "继续计划";
     PlanWasRejected = "rejected", "已退回";
     PlanWasApproved = "approved, for its turn", "已同意，限于其回合";

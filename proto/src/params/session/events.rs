@@ -53,8 +53,9 @@ pub struct EventNotification {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EndedNotification {
     pub subscription: String,
-    /// The error; absent: the session was unloaded from memory. Either way a client can attach again. Not named
-    /// `error`: JSON-RPC libraries would take the notification for a response.
+    /// The error; absent: the session was unloaded from memory, or the client has closed its sending side and has all
+    /// events. Otherwise a client can attach again. Not named `error`: JSON-RPC libraries would take the notification for a
+    /// response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }

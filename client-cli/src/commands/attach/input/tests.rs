@@ -23,10 +23,10 @@ fn a_line_is_a_prompt_unless_it_is_a_command() {
         ("/interrupt", TypedLine::Interrupt),
         ("/approve", TypedLine::Approve(None)),
         ("/approve 3.1", TypedLine::Approve(Some("3.1".into()))),
-        ("/approve ask", TypedLine::ApproveAsking(None)),
+        ("/approve ask", TypedLine::ApproveKeepAsking(None)),
         (
             "/approve ask 3.1",
-            TypedLine::ApproveAsking(Some("3.1".into())),
+            TypedLine::ApproveKeepAsking(Some("3.1".into())),
         ),
         ("/approve 3.1 4.1", TypedLine::Usage("/approve [ask] [ID]")),
         (

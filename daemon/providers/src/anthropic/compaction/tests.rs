@@ -41,7 +41,7 @@ fn request(
     codec: &Messages,
     fragments: &[Fragment<'_>],
     demand: Option<&str>,
-) -> Option<contract::BodyBuffer> {
+) -> Option<contract::RequestBuffer> {
     let prefix = Prefix {
         model: "big".to_owned(),
         system: String::new(),

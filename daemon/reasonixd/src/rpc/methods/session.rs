@@ -56,7 +56,7 @@ pub async fn attach(
 /// Passes a session's events on, at the pace at which the connection takes them.
 async fn pump(mut follow: Follow, peer: std::sync::Weak<Peer>, subscription: String) {
     let name = serde_json::Value::from(subscription.as_str());
-    let Some(last) = peer.upgrade().map(|peer| peer.last_events()) else {
+    let Some(drain) = peer.upgrade().map(|peer| peer.drain()) else {
         return;
     };
     // While it has a page of its log in memory.
@@ -74,7 +74,7 @@ async fn pump(mut follow: Follow, peer: std::sync::Weak<Peer>, subscription: Str
                 return;
             }
         }
-        let (seq, text) = match follow.next_until(&last).await {
+        let (seq, text) = match follow.next_or_drained(&drain).await {
             Following::Event { seq, text } => (seq, text),
             Following::Ended(error) => {
                 let Some(peer) = peer.upgrade() else { return };

@@ -20,7 +20,7 @@ use crate::viewers::queue_bytes::QueueBytes;
 pub enum Following {
     /// An event as JSON; `seq` if it is durable.
     Event { seq: Option<Seq>, text: Arc<str> },
-    /// The session has left memory, or the log cannot be read: attach again.
+    /// The session has left memory, or the log cannot be read: attach again. Or it is drained.
     Ended(Option<Failure>),
 }
 
@@ -33,6 +33,10 @@ pub struct Follow {
     start: Start,
     ready: VecDeque<Published>,
     live: Option<(mpsc::Receiver<Published>, Arc<QueueBytes>)>,
+    /// The last event to send, once it is drained.
+    until: Option<Seq>,
+    /// The queue of live events takes no more: after what it holds nothing is sent.
+    is_last: bool,
 }
 
 impl Follow {
@@ -50,6 +54,8 @@ impl Follow {
             start,
             ready: VecDeque::new(),
             live: None,
+            until: None,
+            is_last: false,
         };
         // The first step is part of the call: a stale cursor is an error of it.
         follow.join().await?;
@@ -58,20 +64,29 @@ impl Follow {
 
     /// The next event. Cancel-safe: an event is handed out or kept.
     pub async fn next(&mut self) -> Following {
-        self.next_until(&CancellationToken::new()).await
+        self.next_or_drained(&CancellationToken::new()).await
     }
 
-    /// The next event; once `last` is cancelled, only of those that there are: `Ended` after the newest one.
-    pub async fn next_until(&mut self, last: &CancellationToken) -> Following {
+    /// The next event. Once `drain` is cancelled, `Ended` after the newest one that there was by then.
+    pub async fn next_or_drained(&mut self, drain: &CancellationToken) -> Following {
         loop {
             if let Some(Published { seq, text }) = self.ready.pop_front() {
                 return Following::Event { seq, text };
             }
+            if drain.is_cancelled() && self.until.is_none() {
+                self.until = Some(self.handle.newest());
+            }
             if let Some((queue, bytes)) = &mut self.live {
+                // Of a queue that has overflowed the log has the rest.
+                if self.until.is_some() && !queue.is_closed() {
+                    // What it holds is still received.
+                    queue.close();
+                    self.is_last = true;
+                }
                 let next = tokio::select! {
                     biased;
                     next = queue.recv() => next,
-                    () = last.cancelled() => return Following::Ended(None),
+                    () = drain.cancelled(), if self.until.is_none() => continue,
                 };
                 if let Some(Published { seq, text }) = next {
                     bytes.release(text.len());
@@ -83,14 +98,28 @@ impl Follow {
                     }
                     return Following::Event { seq, text };
                 }
+                if self.is_last {
+                    return Following::Ended(None);
+                }
                 // The queue was full: go on from the log.
                 self.live = None;
+            }
+            if self.is_drained() {
+                return Following::Ended(None);
             }
             if let Err(failure) = self.join().await {
                 return Following::Ended(
                     (failure.name != proto::ErrorName::ShuttingDown).then_some(failure),
                 );
             }
+        }
+    }
+
+    /// Whether everything up to the last event to send has been handed out.
+    fn is_drained(&self) -> bool {
+        match (self.until, self.start) {
+            (Some(until), Start::At { next, .. }) => next > until,
+            (Some(_) | None, _) => false,
         }
     }
 

@@ -48,8 +48,8 @@ struct Run {
     done: Option<Box<EarlyResult>>,
     keeper: Arc<Keeper>,
     notes: Notes,
-    /// Called when its work on the disk is done.
-    next_request: Arc<dyn Fn() + Send + Sync>,
+    /// See [`CallEnvironment::prefetch_bounds`].
+    prefetch_bounds: Arc<dyn Fn() + Send + Sync>,
     /// The hooks that run after it.
     after: Option<After>,
     /// Where its images go.
@@ -139,7 +139,7 @@ impl CallEnvironment {
             done,
             keeper: Arc::clone(&self.keeper),
             notes: self.notes.clone(),
-            next_request: Arc::clone(&self.next_request),
+            prefetch_bounds: Arc::clone(&self.prefetch_bounds),
             after,
             blobs: self.blobs.clone(),
             reporter,
@@ -248,12 +248,12 @@ impl Run {
             );
         }
         if self.may_change_files() {
-            let (notes, next_request) = (self.notes.clone(), Arc::clone(&self.next_request));
+            let (notes, prefetch_bounds) = (self.notes.clone(), Arc::clone(&self.prefetch_bounds));
             let absorb = move || {
                 notes.absorb_blocking();
-                next_request();
+                prefetch_bounds();
             };
-            // A crash there is in the daemon's log.
+            // A panic there is in the daemon's log.
             let _ = tasks::blocking(absorb).await;
         }
         Ran {
@@ -273,7 +273,7 @@ impl Run {
             creates: std::mem::take(&mut self.creates),
             keeper: Arc::clone(&self.keeper),
             notes: self.notes.clone(),
-            next_request: Arc::clone(&self.next_request),
+            prefetch_bounds: Arc::clone(&self.prefetch_bounds),
             changes: self.may_change_files(),
         };
         let ran = tasks::blocking(move || work.run()).await;
@@ -299,7 +299,7 @@ struct FileWork {
     creates: Vec<PathBuf>,
     keeper: Arc<Keeper>,
     notes: Notes,
-    next_request: Arc<dyn Fn() + Send + Sync>,
+    prefetch_bounds: Arc<dyn Fn() + Send + Sync>,
     changes: bool,
 }
 
@@ -323,8 +323,8 @@ impl FileWork {
         if self.changes {
             self.notes.absorb_blocking();
         }
-        // A crash there loses nothing of this call.
-        let _ = catch_unwind(AssertUnwindSafe(|| (self.next_request)()));
+        // A panic there loses nothing of this call.
+        let _ = catch_unwind(AssertUnwindSafe(|| (self.prefetch_bounds)()));
         Ran {
             outcome,
             duration_ms,

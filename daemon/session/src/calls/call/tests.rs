@@ -220,7 +220,7 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
         },
         notes: Notes::new(Arc::new(())),
         recall: None,
-        next_request: Arc::new(|| ()),
+        prefetch_bounds: Arc::new(|| ()),
     }
 }
 

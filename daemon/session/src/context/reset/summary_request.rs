@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract::codec::FragmentRole;
-use contract::{Asked, BodyBuffer, Fragment, ToolChoice};
+use contract::{Asked, Fragment, RequestBuffer, ToolChoice};
 use proto::item::{Item, UserMessage, Voice};
 use proto::{Failure, ItemId};
 use turn::compacting::Summary;
@@ -15,7 +15,7 @@ use crate::assembly::setup::ModelSetup;
 /// A request for a summary.
 #[derive(Clone)]
 pub struct SummaryRequest {
-    pub body: Arc<BodyBuffer>,
+    pub body: Arc<RequestBuffer>,
     /// The model that is asked; `None`: the session's own.
     pub writer: Option<Arc<ModelSetup>>,
 }
@@ -138,7 +138,7 @@ impl ShownConversation {
         messages: &[ConversationMessage],
         fold: &[usize],
         instructions: &str,
-    ) -> Result<BodyBuffer, Failure> {
+    ) -> Result<RequestBuffer, Failure> {
         let mut fragments: Vec<(FragmentRole, Vec<u8>)> = Vec::new();
         let say = |text: String, fragments: &mut Vec<(FragmentRole, Vec<u8>)>| {
             if let Some(text) = work.codec.render(&said_by_daemon(text)) {

@@ -40,6 +40,15 @@ fn an_empty_batch_reads_nothing() {
 }
 
 #[test]
+fn more_ranges_than_one_call_takes_are_all_read() {
+    let writing = written(10_000);
+    let places: Vec<_> = (0..1_200)
+        .map(|at| disk(at * 5, usize::from(at % 7 != 0)))
+        .collect();
+    assert_eq!(together(&writing, &places), alone(&writing, &places));
+}
+
+#[test]
 fn a_range_beyond_the_file_is_an_error() {
     let writing = written(1_000);
     let end = writing.index.end();

@@ -230,7 +230,7 @@ pub fn answer(what: &str) -> Input {
         "no" => Some(decide(ApprovalDecision::Deny)),
         "rest" => Some(decide(ApprovalDecision::DenyRest)),
         "approves" => Some(settle(PlanDecision::Approve)),
-        "approves-asking" => Some(settle(PlanDecision::ApproveAsking)),
+        "approves-keep-asking" => Some(settle(PlanDecision::ApproveKeepAsking)),
         "rejects" => Some(settle(PlanDecision::Reject)),
         "says" => Some(InteractionAnswer::Questions {
             replies: vec![reply(rest.as_deref().expect("says ID LABEL"))],

@@ -11,6 +11,12 @@ impl Simulation {
             *self.machine.facts(),
             "the machine knows what the log says, and nothing else"
         );
+        let window = self.check.open.as_ref().is_some_and(|open| open.window);
+        let permissions = self.machine.facts().effective_permissions();
+        assert_eq!(
+            permissions.plan_approved, window,
+            "the window of an approved plan"
+        );
         let outside = &self.outside;
         let works = outside.request.is_some()
             || !outside.running.is_empty()

@@ -640,7 +640,7 @@ impl Simulation {
         let decision = match self.chance.below(5) {
             0 => return None,
             1 => PlanDecision::Reject,
-            2 => PlanDecision::ApproveAsking,
+            2 => PlanDecision::ApproveKeepAsking,
             _ => PlanDecision::Approve,
         };
         let note = self.chance.once_in(2).then(|| "and quickly".into());

@@ -1,21 +1,20 @@
-//! The bytes of a request, while it is put together and sent. Memory that is new to the process costs a fault for each page of
-//! 4 KB, which takes five times as long as to copy it. So long ones lie on huge pages, and shorter ones, which the C library
-//! would also take from the kernel, get all their pages at once.
+//! Buffer for the bytes of a request, made to avoid page faults: the first touch of a page of 4 KB takes five times as long
+//! as to copy it. Buffers of 2 MB or more ask for huge pages; from 128 KB all pages are populated at once.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use memmap2::{MmapMut, MmapOptions};
 
-/// From this many bytes on huge pages are asked for: the size of one on x86-64 and ARM64
+/// Buffers from this many bytes ask for huge pages: the size of one where the usual ones have 4 KB
 /// (`/sys/kernel/mm/transparent_hugepage/hpage_pmd_size`).
-const HUGE_FROM: usize = 2 * 1024 * 1024;
+const HUGE_PAGE_MIN: usize = 2 * 1024 * 1024;
 
-/// From this many bytes on the C library takes memory from the kernel (`MALLOC_MMAP_THRESHOLD_`, set by the daemon's parent).
-const MAPPED_FROM: usize = 128 * 1024;
+/// Buffers from this many bytes are mapped. The C library would map them too (`MALLOC_MMAP_THRESHOLD_`, set by the daemon's parent).
+const MMAP_MIN: usize = 128 * 1024;
 
-/// Bytes that are appended to a memory of known size.
-pub struct BodyBuffer(Memory);
+/// Bytes that are appended up to a known length.
+pub struct RequestBuffer(Memory);
 
 enum Memory {
     Heap(Vec<u8>),
@@ -26,13 +25,13 @@ enum Memory {
     },
 }
 
-impl BodyBuffer {
-    /// An empty one with room for so many bytes. More make it slower, as a `Vec`.
+impl RequestBuffer {
+    /// An empty buffer of this capacity. If more is appended, the contents move to a `Vec`.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
         let map = match bytes {
-            HUGE_FROM.. => huge_pages(bytes),
-            MAPPED_FROM.. => MmapOptions::new().len(bytes).populate().map_anon().ok(),
+            HUGE_PAGE_MIN.. => huge_pages(bytes),
+            MMAP_MIN.. => MmapOptions::new().len(bytes).populate().map_anon().ok(),
             _ => None,
         };
         Self(match map {
@@ -41,7 +40,7 @@ impl BodyBuffer {
         })
     }
 
-    /// So many zeros.
+    /// A buffer of so many zeros.
     #[must_use]
     pub fn zeroed(bytes: usize) -> Self {
         let Self(mut memory) = Self::with_capacity(bytes);
@@ -84,16 +83,16 @@ impl BodyBuffer {
     }
 }
 
-/// Memory on huge pages, if the kernel has any. `None`: none of this size at all.
+/// Maps memory and asks for huge pages. `None`: it cannot be mapped.
 fn huge_pages(bytes: usize) -> Option<MmapMut> {
     let map = MmapMut::map_anon(bytes).ok()?;
-    // Where there are none the usual pages do as well.
+    // A failure is harmless: then it has ordinary pages.
     #[cfg(target_os = "linux")]
     let _ = map.advise(memmap2::Advice::HugePage);
     Some(map)
 }
 
-impl Deref for BodyBuffer {
+impl Deref for RequestBuffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -104,7 +103,7 @@ impl Deref for BodyBuffer {
     }
 }
 
-impl DerefMut for BodyBuffer {
+impl DerefMut for RequestBuffer {
     fn deref_mut(&mut self) -> &mut [u8] {
         match &mut self.0 {
             Memory::Heap(heap) => heap,
@@ -113,19 +112,19 @@ impl DerefMut for BodyBuffer {
     }
 }
 
-impl AsRef<[u8]> for BodyBuffer {
+impl AsRef<[u8]> for RequestBuffer {
     fn as_ref(&self) -> &[u8] {
         self
     }
 }
 
-impl AsMut<[u8]> for BodyBuffer {
+impl AsMut<[u8]> for RequestBuffer {
     fn as_mut(&mut self) -> &mut [u8] {
         self
     }
 }
 
-impl Clone for BodyBuffer {
+impl Clone for RequestBuffer {
     fn clone(&self) -> Self {
         let mut copy = Self::with_capacity(self.len());
         copy.extend_from_slice(self);
@@ -133,59 +132,23 @@ impl Clone for BodyBuffer {
     }
 }
 
-impl From<Vec<u8>> for BodyBuffer {
+impl From<Vec<u8>> for RequestBuffer {
     fn from(bytes: Vec<u8>) -> Self {
         Self(Memory::Heap(bytes))
     }
 }
 
-impl fmt::Debug for BodyBuffer {
+impl fmt::Debug for RequestBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&**self, f)
     }
 }
 
-impl PartialEq for BodyBuffer {
+impl PartialEq for RequestBuffer {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn buffer_holds_what_was_appended_whatever_its_room(
-            room in prop_oneof![0_usize..100, MAPPED_FROM..MAPPED_FROM + 10, HUGE_FROM - 10..HUGE_FROM + 10],
-            first in prop_oneof![0_usize..50, MAPPED_FROM - 30..MAPPED_FROM + 30, HUGE_FROM - 30..HUGE_FROM + 30],
-            rest in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..20), 0..10),
-        ) {
-            let mut buffer = BodyBuffer::with_capacity(room);
-            let mut expected = vec![7; first];
-            buffer.extend_from_slice(&expected);
-            for more in &rest {
-                buffer.extend_from_slice(more);
-                expected.extend_from_slice(more);
-            }
-            buffer.push(1);
-            buffer.pop();
-            buffer.push(2);
-            expected.push(2);
-            prop_assert!(buffer.clone() == buffer);
-            prop_assert!(*buffer == *expected);
-        }
-    }
-
-    #[test]
-    fn zeroed_buffer_can_be_written_in() {
-        for bytes in [0, 5, MAPPED_FROM, HUGE_FROM, HUGE_FROM + 5] {
-            let mut buffer = BodyBuffer::zeroed(bytes);
-            assert!(buffer.len() == bytes && buffer.iter().all(|byte| *byte == 0));
-            buffer.as_mut().fill(3);
-            assert!(buffer.iter().all(|byte| *byte == 3));
-        }
-    }
-}
+mod tests;
