@@ -20,6 +20,18 @@ fn connect(house: &House) -> (UnixStream, Raw) {
     (stream, raw)
 }
 
+/// A client with a session whose command runs until the gate is opened.
+fn working(house: &House) -> (Raw, Gate) {
+    house.daemon();
+    let mut client = house.raw_as(Role::Drive);
+    let mut create = serde_json::to_value(house.create("work")).expect("JSON");
+    create["on_ask"] = json!("allow");
+    client.call("session.create", &create).expect("create");
+    let gate = Gate::new(house, "one");
+    gate.wait();
+    (client, gate)
+}
+
 fn prompts(house: &House) -> usize {
     let log = house.log(Pid(1));
     let queued = |body: &Body| matches!(body, Body::PromptQueued(_));
@@ -94,13 +106,7 @@ fn a_whole_conversation_may_be_sent_before_anything_is_read() {
 #[test]
 fn half_closed_client_gets_its_events_and_is_dropped_once_it_disconnects() {
     let house = House::playing(&Script::new().runs(&Gate::command("one")).says("Done."));
-    house.daemon();
-    let mut others = house.raw_as(Role::Drive);
-    let mut create = serde_json::to_value(house.create("work")).expect("JSON");
-    create["on_ask"] = json!("allow");
-    others.call("session.create", &create).expect("create");
-    let gate = Gate::new(&house, "one");
-    gate.wait();
+    let (mut others, gate) = working(&house);
     let (stream, mut raw) = connect(&house);
     raw.hello(Role::Watch).expect("hello");
     let attach = json!({"session": "1", "subscription": "s", "after_seq": 0, "ephemeral": false});
@@ -174,13 +180,7 @@ fn half_closed_client_gets_all_events_recorded_before_its_last_answer() {
 #[test]
 fn subscription_of_a_half_closed_client_ends_while_its_session_works() {
     let house = House::playing(&Script::new().runs(&Gate::command("one")).says("Done."));
-    house.daemon();
-    let mut others = house.raw_as(Role::Drive);
-    let mut create = serde_json::to_value(house.create("work")).expect("JSON");
-    create["on_ask"] = json!("allow");
-    others.call("session.create", &create).expect("create");
-    let gate = Gate::new(&house, "one");
-    gate.wait();
+    let (mut others, gate) = working(&house);
     for cursor in [json!(0), Value::Null] {
         let mut attach = json!({"session": "1", "subscription": "s", "ephemeral": true});
         if !cursor.is_null() {
