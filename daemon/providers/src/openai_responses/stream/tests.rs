@@ -284,3 +284,36 @@ fn phases_of_messages_and_open_reasoning_are_kept_in_their_positions() {
         ("abcd", "Hm.")
     );
 }
+
+#[test]
+fn item_that_ends_under_another_number_is_not_taken_twice() {
+    let came = said(&[
+        r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"msg_1","type":"message","content":[]}}"#,
+        r#"{"type":"response.output_text.delta","output_index":0,"item_id":"msg_1","content_index":0,"delta":"ab"}"#,
+        r#"{"type":"response.output_text.done","output_index":1,"item_id":"msg_1","content_index":0,"text":"abc"}"#,
+        r#"{"type":"response.output_item.done","output_index":1,"item":{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"abc"}]}}"#,
+        r#"{"type":"response.output_item.added","output_index":2,"item":{"id":"fc_1","type":"function_call","call_id":"a","name":"x","arguments":""}}"#,
+        r#"{"type":"response.function_call_arguments.delta","output_index":2,"item_id":"fc_1","delta":"{}"}"#,
+        r#"{"type":"response.function_call_arguments.done","output_index":3,"item_id":"fc_1","arguments":"{}"}"#,
+        r#"{"type":"response.output_item.done","output_index":3,"item":{"id":"fc_1","type":"function_call","call_id":"a","name":"x","arguments":"{}"}}"#,
+        LAST,
+    ]);
+    assert_eq!(came.text, "abc");
+    let calls: Vec<_> = came
+        .calls
+        .iter()
+        .map(|call| (call.id.0.as_str(), &*call.arguments))
+        .collect();
+    assert_eq!(calls, [("a", "{}")]);
+}
+
+#[test]
+fn items_of_one_id_under_numbers_of_their_own_are_all_taken() {
+    let message = |index: usize, text: &str| {
+        format!(
+            r#"{{"type":"response.output_item.done","output_index":{index},"item":{{"id":"m","type":"message","content":[{{"type":"output_text","text":"{text}"}}]}}}}"#
+        )
+    };
+    let came = said(&[&message(0, "long text"), &message(1, "short"), LAST]);
+    assert_eq!(came.text, "long textshort");
+}
