@@ -9,6 +9,7 @@ mod braces;
 mod characters;
 mod commands;
 mod conditions;
+mod counters;
 mod evaluating;
 mod expansion;
 mod heredoc;

@@ -21,6 +21,12 @@ type MayRun = fn(&str) -> bool;
 /// Default number of lines in a run.
 const COUNT: u64 = 480;
 
+/// The number of lines in this run.
+fn count() -> u64 {
+    let count = std::env::var("REASONIX_DIFFERENTIAL").ok();
+    count.and_then(|count| count.parse().ok()).unwrap_or(COUNT)
+}
+
 /// Whether an argument list may come from a part.
 fn fits(part: &Part, ran: &[String]) -> bool {
     if part.doubt.is_some() {
@@ -67,8 +73,7 @@ fn parsed_commands_include_every_program_that_bash_runs() {
     let Some(scratch) = Scratch::new() else {
         return;
     };
-    let count = std::env::var("REASONIX_DIFFERENTIAL").ok();
-    let count = count.and_then(|count| count.parse().ok()).unwrap_or(COUNT);
+    let count = count();
     let (mut understood, mut ran_any, mut allowed) = (0_u64, 0_u64, 0_u64);
     let scenes: [(Scene, MayRun); 2] = [
         (scene("allow Bash(a:*) / allow Bash(b:*)"), |program| {
@@ -142,6 +147,31 @@ fn line_for_another_shell_is_parsed_in_its_language() {
             panic!("seed {seed}: {argv:?} of {line:?}\n{:?}", texts(&script));
         }
     }
+}
+
+#[test]
+fn lines_that_count_run_nothing_unseen() {
+    let Some(scratch) = Scratch::new() else {
+        return;
+    };
+    let (mut understood, mut counted) = (0_u64, 0_u64);
+    for seed in 0..count() {
+        let line = Lines::new(2_000_000 + seed).counting();
+        let script = read(&line);
+        if script.any_doubt().is_some() {
+            continue;
+        }
+        understood += 1;
+        counted += u64::from(line.contains("$((t") || line.contains("((t > 0"));
+        if let Some(argv) = missed(&script, &scratch.run("bash", &line)) {
+            panic!("seed {seed}: {argv:?} of {line:?}\n{:?}", texts(&script));
+        }
+    }
+    assert!(
+        counted * 20 > count(),
+        "only {counted} of {} lines, {understood} understood",
+        count()
+    );
 }
 
 fn texts(script: &Script) -> Vec<String> {

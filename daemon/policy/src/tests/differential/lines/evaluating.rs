@@ -80,6 +80,78 @@ impl Lines {
         }
     }
 
+    /// Statements that set a variable to numbers or to code, and others that evaluate it.
+    pub(in crate::tests) fn counting(&mut self) -> String {
+        let first = self.pick(&[
+            "t=0",
+            "t=0",
+            "for t in 1 2; do :; done",
+            "a",
+            "t=1 a",
+            "a t=1",
+            "t=$((t+1))",
+            "t+=5",
+            "t=$o",
+            "for ((t=0; t<2; t++)); do a; done",
+        ]);
+        let mut text = first.to_owned();
+        for _ in 0..=self.below(4) {
+            let sign = self.pick(&[
+                "; ", "; ", "\n", " && ", " || ", " & ", " | ", "\\\n", " # ",
+            ]);
+            let next = match self.below(3) {
+                0 => self.setting(),
+                _ => self.pick(&[
+                    "a $((t))",
+                    "a $(( $t + 1 ))",
+                    "[ $t -gt 1 ]",
+                    "[[ $t -gt 2 ]]",
+                    "((t > 0))",
+                    "for ((t=0; t<2; t++)); do a; done",
+                    "for i in {1..2}; do a $((t*i)); done",
+                    "(t=6; a $((t)))",
+                    "(t=$o; a $((t)))",
+                    "a \"$(t=x; a $((t)))\"",
+                    "{ t=1; a $((t)); }",
+                    "f() { a $((t)); }; f",
+                    "a <((t=o;a $((t))))",
+                ]),
+            };
+            text = format!("{text}{sign}{next}");
+        }
+        text
+    }
+
+    /// Sets a variable, in a way that counts or not.
+    fn setting(&mut self) -> &'static str {
+        self.pick(&[
+            "t=5",
+            "t+=5",
+            "t=$((t+1))",
+            "t=$((1)) a",
+            "((t=5))",
+            "((t++))",
+            "t='a[$(rm)]'",
+            "t+='a[$(rm)]'",
+            "t=5'a[$(rm)]'",
+            "t=\\\n'a[$(rm)]'",
+            "read t <<< 'a[$(rm)]'",
+            "read \"t\" <<< 'a[$(rm)]'",
+            "builtin read t'' <<< 'a[$(rm)]'",
+            "command -p read $'\\x74' <<< 'a[$(rm)]'",
+            "\\read {t,i} <<< 'a[$(rm)]'",
+            "printf -v t'' %s 'a[$(rm)]'",
+            "printf -v{t,i} %s 'a[$(rm)]'",
+            "declare t''='a[$(rm)]'",
+            "export $'\\x74=a[$(rm)]'",
+            "for t in 'a[$(rm)]'; do :; done",
+            "eval \"$'\\x74=\\\\\\'a[$(rm)]\\\\\\''\"",
+            "eval t=\"'a[\\$(rm)]'\"",
+            "unset t",
+            "declare -n i=t; i='a[$(rm)]'",
+        ])
+    }
+
     /// `${…}` with something in it that may be evaluated.
     pub(super) fn expansion(&mut self) -> String {
         self.depth += 1;
