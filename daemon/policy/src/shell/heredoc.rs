@@ -56,11 +56,16 @@ impl Reader {
         } else {
             ScannedText::default()
         };
-        let following = kids
+        let is_text = |kid: &Node<'_>| matches!(kid.kind(), "heredoc_body" | "heredoc_end");
+        let following: Vec<Node<'t>> = kids
             .iter()
             .copied()
-            .filter(|kid| kid.start_byte() >= start.end_byte() && kid.end_byte() <= line_end)
+            .filter(|kid| kid.start_byte() >= start.end_byte() && !is_text(kid))
             .collect();
+        // The grammar takes a text that begins with a backslash for the last word of this line.
+        if following.iter().any(|kid| kid.end_byte() > line_end) {
+            return None;
+        }
         Some(HereDocument {
             text: (!live && !strips).then(|| text.to_owned()),
             inner,
