@@ -1,6 +1,7 @@
 //! Random lines with all constructs of the shell, hostile quoting, and small damage. Equal seeds give equal lines.
 
 mod evaluating;
+mod here_documents;
 
 /// Lines that were once read differently from a shell.
 pub(in crate::tests) const FOUND: &[&str] = &[
