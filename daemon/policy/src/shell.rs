@@ -72,6 +72,12 @@ pub(crate) fn is_assignment(word: &str) -> bool {
     is_name(name)
 }
 
+/// A text without its line continuations, which the shell takes out before it looks at words and signs. Not for texts in
+/// single quotes.
+pub(crate) fn without_continuations(text: &str) -> String {
+    text.replace("\\\n", "")
+}
+
 /// Whether a text may be the name of a variable.
 pub(crate) fn is_name(text: &str) -> bool {
     let mut chars = text.chars();

@@ -9,7 +9,7 @@ use super::place::ParsedText;
 use super::statements::{Gap, children, ends, is_sign};
 use super::types::{Assignment, Doubt, NestingStep, Part, Redirection, Value, Word};
 use super::words::ScannedText;
-use super::{is_assignment, is_name};
+use super::{is_assignment, is_name, without_continuations};
 
 /// Words that start something other than a simple command, if they are first and not quoted.
 pub(super) const KEYWORDS: &[&str] = &[
@@ -126,8 +126,8 @@ impl Reader {
         self.check_blank_before_word(source, start, draft);
         let (word, inner) = self.word(source, start, end, nodes);
         if draft.part.words.is_empty() {
-            let raw = source.part(start, end);
-            if KEYWORDS.contains(&raw) || is_assignment(raw) {
+            let raw = without_continuations(source.part(start, end));
+            if KEYWORDS.contains(&&*raw) || is_assignment(&raw) {
                 self.misread();
             }
         }
@@ -323,10 +323,7 @@ impl Reader {
         draft: &CommandDraft<'_>,
     ) {
         if let Some((end, _)) = draft.last
-            && !source
-                .part(end, start)
-                .replace("\\\n", "")
-                .contains([' ', '\t'])
+            && !without_continuations(source.part(end, start)).contains([' ', '\t'])
         {
             self.misread();
         }
@@ -343,7 +340,7 @@ impl Reader {
         let Some((end, is_word)) = draft.last else {
             return;
         };
-        let parted = source.part(end, start).replace("\\\n", "");
+        let parted = without_continuations(source.part(end, start));
         if !parted.is_empty() {
             return;
         }
@@ -508,7 +505,7 @@ impl Reader {
 fn joins(source: &ParsedText<'_>, before: Node<'_>, following: Node<'_>) -> bool {
     let between = source.part(before.end_byte(), following.start_byte());
     following.start_byte() >= before.end_byte() && !between.contains([' ', '\t', '\n'])
-        || between.len() >= 2 && between.replace("\\\n", "").is_empty()
+        || between.len() >= 2 && without_continuations(between).is_empty()
 }
 
 /// The position of a `-` before a here-document, which the grammar drops.

@@ -1,8 +1,8 @@
 //! Builtins that are given names of variables: `NAME[INDEX]` has its index evaluated as arithmetic, in which the values of
 //! variables may run commands. Called by `commands`, `conditions`, `launch` and `shells`.
 
-use super::is_name;
 use super::types::{Part, Value, Word};
+use super::{is_name, without_continuations};
 use crate::tables::tables;
 
 /// Operators of `test` between two words.
@@ -141,7 +141,7 @@ fn declares_plainly(word: &Word, is_map: bool) -> bool {
 
 /// Whether a list like `([INDEX]=VALUE …)` has an index that is evaluated.
 pub(super) fn has_evaluated_index(list: &str) -> bool {
-    let list = list.replace("\\\n", "");
+    let list = without_continuations(list);
     list.starts_with('(')
         && (list.contains("]=") || list.contains("]+="))
         && list.split('[').skip(1).any(|after| {

@@ -8,6 +8,7 @@ use super::expansion;
 use super::holes::Substitutions;
 use super::parse::Reader;
 use super::place::ParsedText;
+use super::statements::children;
 use super::types::NestingStep;
 use super::words::{EmbeddedCommands, Scan, ScannedText};
 
@@ -73,6 +74,32 @@ impl Reader {
             following,
         })
     }
+}
+
+/// Whether something follows a here-document inside this substitution. Bash 5.2 writes the commands of a substitution anew
+/// before it runs them, and there loses the `;` after a here-document: `a; b` becomes `a b`.
+pub(super) fn is_followed(source: &ParsedText<'_>, substitution: Node<'_>) -> bool {
+    let mut waiting = children(substitution);
+    while let Some(node) = waiting.pop() {
+        match node.kind() {
+            "command_substitution" | "process_substitution" => {}
+            "heredoc_start" => {
+                let rest = source.part(node.end_byte(), substitution.end_byte());
+                let line = rest.split('\n').next().unwrap_or_default();
+                if line.contains(';') {
+                    return true;
+                }
+            }
+            "heredoc_end" => {
+                let rest = source.part(node.end_byte(), substitution.end_byte());
+                if !rest.chars().all(|c| c.is_ascii_whitespace() || c == ')') {
+                    return true;
+                }
+            }
+            _ => waiting.extend(children(node)),
+        }
+    }
+    false
 }
 
 /// The delimiter word, and whether it was quoted. Accepts only plain ones.

@@ -5,9 +5,11 @@
 
 use tree_sitter::Node;
 
+use super::heredoc;
 use super::parse::Reader;
 use super::place::ParsedText;
 use super::types::{Doubt, NestingStep};
+use super::without_continuations;
 
 /// The children of a node, including operators.
 pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
@@ -182,7 +184,14 @@ impl Reader {
             "variable_assignments" => self.alone(source, &children(node)),
             "declaration_command" | "unset_command" => self.declaration(source, node),
             "test_command" => self.test(source, node),
-            "subshell" => self.keyworded(source, node, &["(", ")"], Some(NestingStep::Subshell)),
+            "subshell" => {
+                let raw = source.part(node.start_byte(), node.end_byte());
+                if raw.starts_with("(\\\n") && without_continuations(raw).starts_with("((") {
+                    // The shell may take it for arithmetic.
+                    self.misread();
+                }
+                self.keyworded(source, node, &["(", ")"], Some(NestingStep::Subshell));
+            }
             "compound_statement" => self.group(source, node),
             "for_statement" => self.for_loop(source, node),
             "c_style_for_statement" => self.counting_loop(source, node),
@@ -444,7 +453,7 @@ impl Reader {
             .filter(|kid| !signs.iter().any(|sign| is_sign(*kid, sign)))
             .collect();
         let closed = kids.last().is_some_and(|kid| is_sign(*kid, ")"));
-        if kids.len() != inner.len() + 2 || !closed {
+        if kids.len() != inner.len() + 2 || !closed || heredoc::is_followed(source, node) {
             return self.misread();
         }
         // `>(…)` reads what is written to it.

@@ -332,6 +332,8 @@ impl<'s, 't> Scan<'s, 't> {
             b'*' | b'0'..=b'9' => self.variable("", 2, quoted),
             // Numbers and letters of options.
             b'?' | b'#' | b'$' | b'!' | b'-' => self.variable("", 2, true),
+            // The shell takes a line continuation out before it looks at what follows the sign.
+            b'\\' if self.peek(2) == b'\n' => self.misread = true,
             _ => {
                 self.at += 1;
                 self.text.push('$');
@@ -448,7 +450,7 @@ impl<'s, 't> Scan<'s, 't> {
         self.at = end;
     }
 
-    /// Reads a line between backticks. It is parsed again without its backslashes, as in the shell.
+    /// Reads a line between backticks. It is parsed again without its backslashes and line continuations, as in the shell.
     pub(super) fn backticks(&mut self, quoted: bool) {
         let start = self.at;
         let mut line = String::new();
@@ -460,6 +462,7 @@ impl<'s, 't> Scan<'s, 't> {
                     return;
                 }
                 b'`' => break,
+                b'\\' if self.peek(1) == b'\n' => self.at += 2,
                 b'\\' => {
                     let next = self.peek(1);
                     self.at += 1;

@@ -451,3 +451,14 @@ fn counting_runs_nothing() {
          ask   | n=0; while [ $n -lt 3 ]; do n=$((n+m)); done",
     );
 }
+
+#[test]
+fn message_in_a_here_document_is_understood() {
+    check(
+        "allow Bash / deny Bash(rm:*)",
+        "allow | git commit -m \"$(cat <<'EOF'\\nA message; with signs\\n\\nEOF\\n)\"
+         allow | git commit -m \"$(cat <<EOF\\nA message\\nEOF\\n)\" && git log
+         allow | echo $(cat <<EOF | tr a b\\nx\\nEOF\\n); ls; pwd
+         ask   | echo $(cat <<EOF\\nx\\nEOF\\nls; pwd)",
+    );
+}

@@ -12,6 +12,25 @@ pub(in crate::tests) const FOUND: &[&str] = &[
     "a <<'E' && rm x\n\\b\nE",
     "a <<-E || b || rm x\n\\b\nE",
     "a ${l[0]-$((t))}",
+    "a $(b <<E\nx\nE\nrm; x1)",
+    "a <(b <<E\nx\nE\n(rm; x1))",
+    "a $(b <<E && rm; x1\nx\nE\n)",
+    "a \"$(b <<E\nx\nE\ncase 1 in *) rm; x1;; esac)\"",
+    "$\\\n'rm'",
+    "a `b \\\\\\\n\nrm`",
+    "$\\\n\\\n'rm'",
+    "a $(\\\n(t))",
+    "v\\\n=w rm x",
+    "v\\\nw=w rm x",
+    "v+\\\n=w rm x",
+    "a $\\\n{t}",
+    "(\\\n(t))",
+    "a \"$\\\n(rm)\"",
+    "a $\\\n[t]",
+    "\"$\\\n{t@P}\"",
+    "a $\\\n@",
+    "\\\nv\\\n=w rm x",
+    "wh\\\nile a; do rm; no; done",
     "a >& -b c",
     "a ${v/w/$((t))}",
     "a \"${z:-${t@P}}\"",
@@ -107,7 +126,8 @@ impl Lines {
         let mut chars: Vec<String> = line.chars().map(String::from).collect();
         for _ in 0..=self.below(2) {
             let at = self.below(chars.len().max(1));
-            match self.below(3) {
+            match self.below(4) {
+                3 => chars.insert(at, "\\\n".to_owned()),
                 0 if at < chars.len() => {
                     chars.remove(at);
                 }
