@@ -139,7 +139,7 @@ fn line_for_another_shell_is_parsed_in_its_language() {
     let Some(scratch) = Scratch::new() else {
         return;
     };
-    for seed in 0..COUNT / 4 {
+    for seed in 0..count() / 4 {
         let inner = Lines::new(1_000_000 + seed).line();
         let line = format!("sh -c '{}'", inner.replace('\'', "'\\''"));
         let script = read(&line);

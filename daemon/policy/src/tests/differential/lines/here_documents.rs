@@ -14,12 +14,13 @@ impl Lines {
             "( ",
             "if a; then ",
             "x=$( ",
+            "a <( ",
             "! ",
             "v=w ",
         ]);
         let close = match before.trim() {
             "{" => "\n}",
-            "(" | "x=$(" => "\n)",
+            "(" | "x=$(" | "a <(" => "\n)",
             "if a; then" => "\nfi",
             _ => "",
         };
@@ -108,7 +109,8 @@ impl Lines {
                 "\\é",
             ]));
         }
+        let next = self.pick(&["", "", "", "\nrm z; x1", "\n(rm z; x1)", "\nb && rm"]);
         let after = self.pick(&["", "\n", "\nrm z", "\nb\n", " "]);
-        format!("{before}a {mark}{rest}{text}\nE{close}{after}")
+        format!("{before}a {mark}{rest}{text}\nE{next}{close}{after}")
     }
 }
