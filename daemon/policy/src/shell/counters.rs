@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::evaluating::set_names;
-use super::is_name;
-use super::types::Part;
+use super::types::{Part, Word};
 use crate::tables::tables;
 use crate::variables;
 
@@ -43,29 +42,22 @@ pub(super) fn counters(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whether a part may set one of these variables, or others of an unknown name, without naming them in the text.
+/// Whether a part may set one of these variables, or one of an unknown name, where the text alone does not show it.
 pub(super) fn sets_others(part: &Part, counters: &[&str]) -> bool {
     let Some(program) = part.program() else {
         return false;
     };
-    let words = part.words.get(1..).unwrap_or_default();
-    match program {
-        "eval" | "source" | "." | "trap" => true,
-        "set" => false,
-        "declare" | "typeset" | "local" | "export" | "readonly" | "unset" => {
-            words.iter().any(|word| {
-                let name = word.text.split(['=', '+', '[']).next().unwrap_or_default();
-                !word.is_known()
-                    || !(is_name(name) || name.starts_with('-'))
-                    || counters.contains(&name)
-            })
-        }
-        _ => {
-            tables().changing_builtins.contains(program)
-                || words.iter().any(|word| !word.is_known()) && !set_names(part).is_empty()
-                || set_names(part).iter().any(|name| counters.contains(name))
-        }
-    }
+    let names_variables = match program {
+        "eval" | "source" | "." | "trap" => return true,
+        "set" | "[" | "[[" | "test" | "let" => false,
+        "printf" => !set_names(part).is_empty(),
+        _ if tables().changing_builtins.contains(program) => return true,
+        _ => tables().evaluating_builtins.contains(program),
+    };
+    // An option may have a name at its end: `read -rat`.
+    let names_one = |word: &Word| counters.iter().any(|name| word.text.contains(name));
+    let mut words = part.words.iter().skip(1);
+    names_variables && words.any(|word| !word.is_known() || names_one(word))
 }
 
 /// Whether arithmetic has no variables but these: then it runs nothing.

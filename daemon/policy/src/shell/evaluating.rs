@@ -90,11 +90,12 @@ pub(super) fn set_names(part: &Part) -> Vec<&str> {
             .is_some_and(|first| !first.is_known() || first.text.starts_with("-v")),
         _ => false,
     };
-    let texts = words.iter().filter(|_| sets).map(|word| {
-        // `-aNAME`, `-vNAME`
+    let texts = words.iter().filter(|_| sets).flat_map(|word| {
         let text = word.text.as_str();
-        let name = text.strip_prefix('-').and_then(|text| text.get(1..));
-        name.filter(|name| !name.is_empty()).unwrap_or(text)
+        // `-aNAME`, `-raNAME`: which letters are options is not determined here.
+        let letters = text.strip_prefix('-').unwrap_or_default();
+        let ends = letters.char_indices().skip(1).map(|(at, _)| &letters[at..]);
+        ends.chain([text])
     });
     texts
         .map(|text| text.split('[').next().unwrap_or(text))

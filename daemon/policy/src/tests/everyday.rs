@@ -439,6 +439,8 @@ fn counting_runs_nothing() {
          ask   | count=0; read co\"unt\"; echo $((count))
          ask   | count=0; read c{ount,x}; echo $((count))
          ask   | count=0; read $'\\x63ount'; echo $((count))
+         ask   | t=0; read -rat <<< 'a[$(x)]'; echo $((t))
+         ask   | t=0; x & wait -npt; echo $((t))
          ask   | count=0; eval $'\\x63ount=x'; echo $((count))
          ask   | count=0; . ./f; echo $((count))
          ask   | count=0; printf -v c''ount x; echo $((count))

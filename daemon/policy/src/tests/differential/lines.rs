@@ -70,6 +70,7 @@ pub(in crate::tests) const FOUND: &[&str] = &[
     "l=([t]\\\n=1)",
     "printf -v PS4 %s '$(rm)'; set -x; a",
     "read -r PS4 <<< '$(rm)'; set -x; a",
+    "read -raPS4 <<< '$(rm)'; set -x; a",
 ];
 
 /// A small random generator: equal seeds give equal lines.

@@ -136,6 +136,8 @@ impl Lines {
             "t=5'a[$(rm)]'",
             "t=\\\n'a[$(rm)]'",
             "read t <<< 'a[$(rm)]'",
+            "read -rat <<< 'a[$(rm)]'",
+            "printf -vt %s 'a[$(rm)]'",
             "read \"t\" <<< 'a[$(rm)]'",
             "builtin read t'' <<< 'a[$(rm)]'",
             "command -p read $'\\x74' <<< 'a[$(rm)]'",
