@@ -348,7 +348,7 @@ impl Reader {
             return self.misread();
         }
         if is_word {
-            let before = source.part(0, end);
+            let before = without_continuations(source.part(0, end));
             let from = before
                 .rfind([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>'])
                 .map_or(0, |at| at + 1);

@@ -7,7 +7,6 @@ use tree_sitter::Node;
 use super::holes::Substitutions;
 use super::place::ParsedText;
 use super::types::NestingStep;
-use super::without_continuations;
 use super::words::{EmbeddedCommands, Scan, ScannedText};
 
 /// A `${…}`.
@@ -150,7 +149,7 @@ fn substitution<'t>(scan: &Scan<'_, 't>, at: usize, inner: &mut ScannedText<'t>)
 
 /// Whether shells try to read these commands as arithmetic first: `$((a))`, which the grammar takes for a subshell in places.
 pub(super) fn may_be_arithmetic(source: &ParsedText<'_>, hole: Node<'_>) -> bool {
-    let raw = without_continuations(source.part(hole.start_byte(), hole.end_byte()));
+    let raw = source.part(hole.start_byte(), hole.end_byte());
     raw.starts_with("$((") && raw.ends_with("))")
 }
 

@@ -168,6 +168,9 @@ impl Reader {
         if bars > BARS_MAX || source.text.matches("<<").count() > HEREDOCS_MAX {
             return self.doubt(Doubt::TooMuch);
         }
+        if joins_signs(source.text) {
+            return self.misread();
+        }
         let Some(tree) = self.parse(source.text) else {
             return self.doubt(Doubt::TooMuch);
         };
@@ -217,4 +220,21 @@ impl Reader {
         let mut chunk = |at: usize, _| bytes.get(at..).unwrap_or_default();
         parser.parse_with_options(&mut chunk, None, Some(options))
     }
+}
+
+/// Whether a line continuation stands between signs that are another one without it: `&\\⏎>`, `(\\⏎(`.
+fn joins_signs(text: &str) -> bool {
+    const CONTINUATION: &str = "\\\n";
+    text.match_indices(CONTINUATION).any(|(at, _)| {
+        let before = text[..at]
+            .trim_end_matches(CONTINUATION)
+            .chars()
+            .next_back();
+        let after = text[at..].trim_start_matches(CONTINUATION).chars().next();
+        match (before, after) {
+            (Some('('), Some('(')) | (Some(')'), Some(')')) => true,
+            (Some(before), Some(after)) => "&|<>;".contains(before) && "&|<>;".contains(after),
+            _ => false,
+        }
+    })
 }

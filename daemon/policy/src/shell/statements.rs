@@ -9,7 +9,6 @@ use super::heredoc;
 use super::parse::Reader;
 use super::place::ParsedText;
 use super::types::{Doubt, NestingStep};
-use super::without_continuations;
 
 /// The children of a node, including operators.
 pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
@@ -184,14 +183,7 @@ impl Reader {
             "variable_assignments" => self.alone(source, &children(node)),
             "declaration_command" | "unset_command" => self.declaration(source, node),
             "test_command" => self.test(source, node),
-            "subshell" => {
-                let raw = source.part(node.start_byte(), node.end_byte());
-                if raw.starts_with("(\\\n") && without_continuations(raw).starts_with("((") {
-                    // The shell may take it for arithmetic.
-                    self.misread();
-                }
-                self.keyworded(source, node, &["(", ")"], Some(NestingStep::Subshell));
-            }
+            "subshell" => self.keyworded(source, node, &["(", ")"], Some(NestingStep::Subshell)),
             "compound_statement" => self.group(source, node),
             "for_statement" => self.for_loop(source, node),
             "c_style_for_statement" => self.counting_loop(source, node),

@@ -172,6 +172,23 @@ fn here_documents_hide_no_command() {
     assert!(understood * 4 > count(), "only {understood} understood");
 }
 
+#[test]
+fn substitutions_run_what_their_commands_show() {
+    let Some(scratch) = Scratch::new() else {
+        return;
+    };
+    let made = (0..count()).map(|seed| {
+        let inner = Lines::new(4_000_000 + seed).line();
+        match seed % 3 {
+            0 => format!("a \"$({inner}\n)\""),
+            1 => format!("a <({inner}\n)"),
+            _ => format!("x=$(b; {inner}; b\n)"),
+        }
+    });
+    let understood = understood(&scratch, made);
+    assert!(understood * 6 > count(), "only {understood} understood");
+}
+
 /// How many of these lines are understood; fails if one of them runs a program that is none of its parts.
 fn understood(scratch: &Scratch, lines: impl IntoIterator<Item = String>) -> u64 {
     let mut understood = 0;
