@@ -170,6 +170,7 @@ impl Reader {
             value.value = Value::Computed;
             let list = source.part(value_start, end);
             self.has_lists |= list.starts_with('(');
+            self.check_list(list);
             draft.evaluates(!list.starts_with('(') || has_evaluated_index(list));
             (value, inner)
         };
@@ -185,6 +186,14 @@ impl Reader {
         draft.part.assignments.push(Assignment { name, value });
         draft.inner.push(inner);
         draft.reaches(start, end, true);
+    }
+
+    /// Bash 5.2 writes the commands of a substitution anew before it runs them. There it loses the backslashes of a list,
+    /// takes the rest for an error, and goes on with the next line, also in the middle of quotes.
+    fn check_list(&mut self, value: &str) {
+        if value.starts_with('(') && value.contains('\\') && self.is_in_substitution() {
+            self.misread();
+        }
     }
 
     fn file_redirect<'t>(
@@ -486,9 +495,9 @@ impl Reader {
                 }
                 word.text.retain(|c| !matches!(c, '\'' | '"'));
                 let raw = source.part(start, end);
-                word.is_list = raw
-                    .split_once('=')
-                    .is_some_and(|(_, value)| value.starts_with('('));
+                let value = raw.split_once('=').map_or("", |(_, value)| value);
+                word.is_list = value.starts_with('(');
+                self.check_list(value);
                 draft.evaluates(inner.evaluates);
                 draft.inner.push(inner);
                 draft.part.words.push(word);

@@ -136,6 +136,16 @@ impl Reader {
         self.doubt(Doubt::Misread);
     }
 
+    /// Whether the commands that are read now are inside of `$(…)` or `<(…)`.
+    pub(super) fn is_in_substitution(&self) -> bool {
+        self.via.iter().any(|via| {
+            matches!(
+                via,
+                NestingStep::Substitution | NestingStep::ProcessSubstitution
+            )
+        })
+    }
+
     /// Runs `work` one level deeper, unless that is too deep.
     pub(super) fn deeper(&mut self, work: impl FnOnce(&mut Self)) {
         if self.depth >= DEPTH_MAX {
