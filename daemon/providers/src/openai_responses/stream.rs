@@ -122,15 +122,19 @@ impl Collector {
         {
             return index;
         }
-        let at = self.items.iter().position(|known| known.id == id);
-        let at = at.unwrap_or_else(|| {
+        let known = self.items.iter().position(|known| known.id == id);
+        // Not each event of a server that gives every event another id.
+        let is_news = known.is_none() && index.is_none_or(|index| !self.is_begun(index));
+        if is_news {
             self.items.push(NamedItem {
                 number: index.unwrap_or(self.items.len() as u64),
                 id: id.into_owned(),
                 done: false,
             });
-            self.items.len() - 1
-        });
+        }
+        let Some(at) = known.or_else(|| is_news.then(|| self.items.len() - 1)) else {
+            return index.unwrap_or_default();
+        };
         let first = self.items[at].number;
         // Some servers count an item anew at its end, though its deltas came under another number.
         let is_repeated = index.is_some_and(|index| index != first && !self.is_begun(index));

@@ -317,3 +317,16 @@ fn items_of_one_id_under_numbers_of_their_own_are_all_taken() {
     let came = said(&[&message(0, "long text"), &message(1, "short"), LAST]);
     assert_eq!(came.text, "long textshort");
 }
+
+#[test]
+fn ids_that_change_with_each_event_are_not_kept() {
+    let mut collector = Collector::new(Gathered::new(crate::playback::site(), "big".to_owned(), 0));
+    let mut batch = PartBatch::default();
+    for at in 0..1000 {
+        let event = format!(
+            r#"{{"type":"response.output_text.delta","output_index":0,"item_id":"{at}","content_index":0,"delta":"a"}}"#
+        );
+        collector.take(&event, &mut batch).expect("a delta");
+    }
+    assert!(collector.items.len() < 3, "{}", collector.items.len());
+}
