@@ -9,7 +9,6 @@ mod braces;
 mod characters;
 mod commands;
 mod conditions;
-mod counters;
 mod evaluating;
 mod expansion;
 mod heredoc;

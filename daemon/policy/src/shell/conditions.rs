@@ -4,7 +4,6 @@
 use tree_sitter::Node;
 
 use super::commands::{CommandDraft, is_literal, touching};
-use super::counters::{compares_counts, only_counts};
 use super::evaluating::is_number_variable;
 use super::parse::Reader;
 use super::place::ParsedText;
@@ -60,14 +59,8 @@ impl Reader {
         // Conditions compare names as text, except for these.
         let numbers = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R", "["];
         let body = raw.trim_start_matches('[');
-        let runs_nothing = match program {
-            "[[" => compares_counts(body.trim_end_matches(']'), source.counters),
-            _ => only_counts(raw.trim_start_matches("for").trim(), source.counters),
-        };
-        let evaluates = !runs_nothing
-            && (program != "[["
-                || inner.evaluates
-                || numbers.iter().any(|sign| body.contains(sign)));
+        let evaluates =
+            program != "[[" || inner.evaluates || numbers.iter().any(|sign| body.contains(sign));
         let span = source.span(start, end);
         let rest = raw.strip_prefix(program).unwrap_or(raw).trim_start();
         let mut text = Word::plain(rest, span);

@@ -171,7 +171,7 @@ pub(super) fn arithmetic<'t>(source: &ParsedText<'_>, node: Node<'t>) -> Option<
     while scan.at < scan.end {
         match scan.byte() {
             b'$' => {
-                scan.inner.evaluates |= !scan.is_counter(scan.at + 1);
+                scan.inner.evaluates = true;
                 scan.dollar(true);
             }
             b'(' => {
@@ -181,9 +181,6 @@ pub(super) fn arithmetic<'t>(source: &ParsedText<'_>, node: Node<'t>) -> Option<
             b')' => {
                 open -= 1;
                 scan.at += 1;
-            }
-            byte if byte.is_ascii_lowercase() && scan.is_counter(scan.at) => {
-                scan.at += scan.name_at(scan.at).len();
             }
             // A word would be the name of a variable, whose value is again evaluated as arithmetic.
             byte if byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'[' | b']') => {
@@ -201,18 +198,6 @@ pub(super) fn arithmetic<'t>(source: &ParsedText<'_>, node: Node<'t>) -> Option<
 }
 
 impl<'t> Scan<'_, 't> {
-    /// The name at this position, if one begins there.
-    fn name_at(&self, at: usize) -> &str {
-        let rest = self.source.part(at, self.end);
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        rest.find(|c| !is_name(c)).map_or(rest, |end| &rest[..end])
-    }
-
-    /// Whether the name at this position is that of a variable that holds nothing but numbers.
-    fn is_counter(&self, at: usize) -> bool {
-        self.source.counters.contains(&self.name_at(at))
-    }
-
     fn hole_at(&self, at: usize) -> Option<Node<'t>> {
         self.holes.at(at)
     }

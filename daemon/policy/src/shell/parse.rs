@@ -6,7 +6,7 @@ use tree_sitter::{ParseOptions, Parser, Tree};
 
 use super::place::{Origin, ParsedText};
 use super::types::{Doubt, NestingStep, Part, Script, Span, Word};
-use super::{characters, counters, trim};
+use super::{characters, trim};
 
 /// Maximum characters of a line; only a rule for its family covers a longer one.
 const LENGTH_MAX: usize = 10_000;
@@ -68,23 +68,11 @@ pub fn read(command: &str) -> Script {
         return doubted(Doubt::Characters);
     }
     let start = command.find(line).unwrap_or_default();
-    let counters = counters::counters(line);
-    let script = read_line(line, start, &counters);
-    let sets_others = |part| counters::sets_others(part, &counters);
-    match !counters.is_empty() && script.parts.iter().any(sets_others) {
-        true => read_line(line, start, &[]),
-        false => script,
-    }
-}
-
-/// Parses a line that starts at this byte of the command, with these variables that are only numbers.
-fn read_line(line: &str, start: usize, counters: &[&str]) -> Script {
     let mut reader = Reader::new();
     reader.text(&ParsedText {
         text: line,
         origin: Origin::At(start),
         posix: false,
-        counters,
     });
     if reader.parts.is_empty() {
         reader.doubt(Doubt::Empty);
@@ -198,7 +186,6 @@ impl Reader {
             text: trim(text),
             origin: Origin::Within(span),
             posix,
-            counters: &[],
         };
         if source.text.is_empty() {
             return;

@@ -8,8 +8,6 @@ pub(super) struct ParsedText<'a> {
     pub(super) origin: Origin,
     /// The text goes to a shell that may support only POSIX.
     pub(super) posix: bool,
-    /// Variables that hold nothing but numbers.
-    pub(super) counters: &'a [&'a str],
 }
 
 /// How bytes of the text map to bytes of the line.

@@ -359,7 +359,7 @@ impl<'s, 't> Scan<'s, 't> {
                 let raw = self.source.part(self.at, self.at + length);
                 self.text.push_str(raw);
                 self.unknown(Value::Variable);
-                self.splits |= !quoted && !self.source.counters.contains(&name);
+                self.splits |= !quoted;
             }
         }
         self.at += length;

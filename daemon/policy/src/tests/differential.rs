@@ -150,19 +150,6 @@ fn line_for_another_shell_is_parsed_in_its_language() {
 }
 
 #[test]
-fn lines_that_count_run_nothing_unseen() {
-    let Some(scratch) = Scratch::new() else {
-        return;
-    };
-    let made = (0..count()).map(|seed| Lines::new(2_000_000 + seed).counting());
-    let (counting, made): (Vec<String>, Vec<String>) =
-        made.partition(|line| line.contains("$((t") || line.contains("((t > 0"));
-    let understood = understood(&scratch, counting);
-    assert!(understood * 20 > count(), "only {understood} understood");
-    self::understood(&scratch, made);
-}
-
-#[test]
 fn here_documents_hide_no_command() {
     let Some(scratch) = Scratch::new() else {
         return;

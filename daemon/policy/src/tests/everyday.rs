@@ -420,37 +420,15 @@ fn readers_that_may_do_more_ask() {
 }
 
 #[test]
-fn counting_runs_nothing() {
+fn variable_in_arithmetic_is_doubted_whatever_the_line_sets_it_to() {
     check(
         "allow Bash / deny Bash(rm:*) / ask Bash(git push:*)",
-        "allow | n=0; while [ $n -lt 3 ]; do cat f; n=$((n+1)); done
-         allow | n=0; until [ \"$n\" -ge 3 ]; do cat f; n=$(( $n + 1 )); done
-         allow | n=0; while [[ $n -lt 3 && \"$n\" -ne 2 ]]; do cat f; n=$((n+1)); done
-         allow | for ((i=0; i<3; i++)); do cat f; done
-         allow | for i in {1..30}; do echo $((i*2)); done
-         allow | n=5; while ((n > 0)); do ls; ((n--)); done
-         ask   | while [ $n -lt 3 ]; do cat f; n=$((n+1)); done
-         ask   | n=0; while [ $n -lt 3 ]; do cat f; n=$((n+m)); done
-         ask   | n=0; while [ $n -lt $m ]; do cat f; n=$((n+1)); done
-         ask   | n=0; n=$(x); while [ $n -lt 3 ]; do cat f; done
-         ask   | n=0; while [[ $n -lt m ]]; do cat f; n=$((n+1)); done
-         ask   | n=0; [[ $n -lt 3 && -v $m ]]
-         ask   | n=0; read co\"unt\"; echo $((n + count)); count=0
-         ask   | count=0; read co\"unt\"; echo $((count))
-         ask   | count=0; read c{ount,x}; echo $((count))
-         ask   | count=0; read $'\\x63ount'; echo $((count))
-         ask   | t=0; read -rat <<< 'a[$(x)]'; echo $((t))
-         ask   | t=0; x & wait -npt; echo $((t))
-         ask   | count=0; eval $'\\x63ount=x'; echo $((count))
-         ask   | count=0; . ./f; echo $((count))
-         ask   | count=0; printf -v c''ount x; echo $((count))
-         ask   | count=0; declare c''ount=x; echo $((count))
-         ask   | n=0; cat <((n=x; echo $((n))))
-         ask   | for ((i=0; i<m; i++)); do cat f; done
-         allow | n=0; while ! x && [ $n -lt 30 ]; do sleep 1; n=$((n+1)); done
-         allow | for ((i=0; i<30; i++)); do x && break; sleep 1; done
-         allow | for i in {1..30}; do x && break; sleep $((i*2)); done
-         ask   | n=0; while [ $n -lt 3 ]; do n=$((n+m)); done",
+        "ask | n=0; while [ $n -lt 3 ]; do n=$((n+1)); done
+         ask | for ((n=0; n<3; n++)) { :; } & wait; echo $((n))
+         ask | UID=1; n=0\\necho $((n))
+         ask | IFS=1; n=1; [ -v$n'a[$(x)]' ]
+         ask | n=0; read -?? <<< 'a[$(x)]'; echo $((n))
+         ask | t=0; read -rat <<< 'a[$(x)]'; echo $((t))",
     );
 }
 

@@ -22,18 +22,10 @@ use crate::read::{Collect, Flow};
 /// An answer in progress.
 pub(crate) struct Collector {
     gathered: Gathered,
-    /// The items that the vendor named.
-    items: Vec<NamedItem>,
+    /// Ids of items, for servers that do not number them. The position is the number.
+    items: Vec<String>,
     /// How much of each part was passed on.
     parts: Vec<StreamedPart>,
-}
-
-/// An item that the vendor named, with the number of its first event.
-struct NamedItem {
-    id: String,
-    number: u64,
-    /// Whether its end has come.
-    done: bool,
 }
 
 /// A part of an item, as far as it was passed on.
@@ -71,7 +63,7 @@ impl Collector {
             return Err(self.gathered.refused(data));
         }
         let before = self.gathered.said;
-        let item = self.number(kind, &event);
+        let item = self.number(&event);
         let text = |key| event.text(key);
         if let Some((what, index, key)) = streamed(kind) {
             let part = event.count(index);
@@ -110,47 +102,21 @@ impl Collector {
         self.gathered.flow(before)
     }
 
-    /// The number of the item of an event. Servers that do not number their items get numbers in the order of their ids.
-    fn number(&mut self, kind: &str, event: &Object<'_>) -> u64 {
+    /// The number of the item of an event.
+    fn number(&mut self, event: &Object<'_>) -> u64 {
+        if let Some(index) = event.number("output_index") {
+            return index;
+        }
         let mut id = event.text("item_id");
         if let Some(item) = event.object("item").filter(|_| id.is_empty()) {
             id = item.text("id");
         }
-        let index = event.number("output_index");
-        if id.is_empty()
-            && let Some(index) = index
-        {
-            return index;
-        }
-        let known = self.items.iter().position(|known| known.id == id);
-        // Not each event of a server that gives every event another id.
-        let is_news = known.is_none() && index.is_none_or(|index| !self.is_begun(index));
-        if is_news {
-            self.items.push(NamedItem {
-                number: index.unwrap_or(self.items.len() as u64),
-                id: id.into_owned(),
-                done: false,
-            });
-        }
-        let Some(at) = known.or_else(|| is_news.then(|| self.items.len() - 1)) else {
-            return index.unwrap_or_default();
-        };
-        let first = self.items[at].number;
-        // Some servers count an item anew at its end, though its deltas came under another number.
-        let is_repeated = index.is_some_and(|index| index != first && !self.is_begun(index));
-        let ends = kind.ends_with(".done") && !self.items[at].done;
-        self.items[at].done |= kind == "response.output_item.done";
-        match index {
-            Some(_) if ends && is_repeated => first,
-            Some(index) => index,
-            None => first,
-        }
-    }
-
-    /// Whether anything of the item with this number has come.
-    fn is_begun(&self, number: u64) -> bool {
-        let is_call = self.gathered.calls.vendor_id(number).is_some();
-        is_call || self.parts.iter().any(|said| said.item == number)
+        let known = self.items.iter().position(|known| *known == id);
+        let at = known.unwrap_or_else(|| {
+            self.items.push(id.into_owned());
+            self.items.len() - 1
+        });
+        at as u64
     }
 
     /// Adds a delta of a part.
