@@ -71,10 +71,11 @@ pub(crate) fn is_assignment(word: &str) -> bool {
     is_name(name)
 }
 
-/// A text without its line continuations, which the shell takes out before it looks at words and signs. Not for texts in
-/// single quotes.
-pub(crate) fn without_continuations(text: &str) -> String {
-    text.replace("\\\n", "")
+/// A text without its line continuations, which the shell takes out before it looks at words and operators. Not for texts in
+/// single quotes. A line end after an escaped backslash is not one.
+fn without_continuations(text: &str) -> String {
+    let pieces = text.split("\\\\").map(|piece| piece.replace("\\\n", ""));
+    pieces.collect::<Vec<_>>().join("\\\\")
 }
 
 /// Whether a text may be the name of a variable.

@@ -1,4 +1,4 @@
-//! Matches the shell's wildcards against names, without a file system. Called by `protected` and `textrules`.
+//! Matches the shell's wildcards against names, without a file system. Called by `protected`, `shell` and `textrules`.
 
 /// One element of a pattern.
 #[derive(Clone, PartialEq, Eq)]

@@ -188,8 +188,8 @@ impl Reader {
         draft.reaches(start, end, true);
     }
 
-    /// Bash 5.2 writes the commands of a substitution anew before it runs them. There it loses the backslashes of a list,
-    /// takes the rest for an error, and goes on with the next line, also in the middle of quotes.
+    /// Doubts a list with backslashes inside of `$(…)` or `<(…)`. Bash 5.2 prints the commands of a substitution back to text
+    /// without these backslashes, finds a syntax error there, and runs what is on the next line, even if that is in quotes.
     fn check_list(&mut self, value: &str) {
         if value.starts_with('(') && value.contains('\\') && self.is_in_substitution() {
             self.misread();

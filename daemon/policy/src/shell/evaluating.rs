@@ -4,6 +4,7 @@
 use super::types::{Part, Value, Word};
 use super::{is_name, without_continuations};
 use crate::tables::tables;
+use crate::wildcards::may_match;
 
 /// Operators of `test` between two words.
 const BINARY: &[&str] = &[
@@ -30,12 +31,17 @@ pub(super) fn evaluates(part: &Part, has_lists: bool) -> bool {
         "getopts" => {
             // Further words are those that it reads, not names.
             words.get(1).is_some_and(|word| !is_plain_name(word))
-                || words.iter().take(2).any(may_become_more)
+                || words
+                    .iter()
+                    .take(2)
+                    .any(|word| word.glob || may_become_more(word))
         }
         // `-p NAME`. Without it a word is the number of a process.
         "wait" => {
             let mut others = operands(words, "p", "p").filter(|word| !is_number(word));
-            words.iter().any(|word| has_letter(word, &['p']))
+            words
+                .iter()
+                .any(|word| word.glob || has_letter(word, &['p']))
                 && others.any(|word| !is_plain_name(word))
         }
         "unset" => operands(words, "", "").any(|word| !is_plain_name(word)),
@@ -43,15 +49,25 @@ pub(super) fn evaluates(part: &Part, has_lists: bool) -> bool {
     }
 }
 
-/// `-v NAME` asks whether a variable is set. An unknown word may be that option, where an operator may stand.
+/// `-v NAME` asks whether a variable is set. An unknown word may be that option in the place of an operator, and so may the name
+/// of a file that a pattern matches.
 fn test(words: &[Word]) -> bool {
     let mut pairs = words.windows(2);
     let asks = pairs.any(|pair| match pair {
+        [first, second] if first.glob => {
+            may_match(&first.text, "-v")
+                && !is_plain_name(second)
+                && !BINARY.contains(&second.text.as_str())
+        }
         [first, second] if first.is_known() => first.text == "-v" && !is_plain_name(second),
         [_, second] => !second.is_known() || !BINARY.contains(&second.text.as_str()),
         _ => false,
     });
-    asks || words.iter().any(may_become_more)
+    let may_ask_itself =
+        |word: &Word| word.glob && word.value == Value::Known && may_match(&word.text, "-v");
+    asks || words
+        .iter()
+        .any(|word| may_ask_itself(word) || may_become_more(word))
 }
 
 /// `-v NAME` is where it puts the text.
@@ -61,6 +77,9 @@ fn printf(words: &[Word]) -> bool {
     };
     if !first.is_known() {
         return may_become_more(first) || rest.len() > 1;
+    }
+    if first.glob && first.text.starts_with(['-', '*', '?', '[']) {
+        return true;
     }
     match first.text.strip_prefix("-v") {
         Some("") => rest
@@ -126,7 +145,8 @@ fn declares(program: &str, words: &[Word], has_lists: bool) -> bool {
         is_list && !word.is_known() && value.starts_with(['$', '`'])
     };
     words.iter().any(|word| {
-        gives_meaning(word)
+        word.glob
+            || gives_meaning(word)
             || may_be_list(word)
             || !word.is_list && sets_list(&word.text)
             || !is_option(word) && !declares_plainly(word, is_map)
@@ -165,7 +185,8 @@ fn operands<'w>(
             // An unknown value may be several words.
             return may_become_more(word);
         }
-        if only_operands || !is_option(word) {
+        // A pattern may be replaced by any option.
+        if only_operands || word.glob || !is_option(word) {
             return true;
         }
         only_operands = word.text == "--";
@@ -195,7 +216,7 @@ fn may_become_more(word: &Word) -> bool {
 }
 
 fn is_plain_name(word: &Word) -> bool {
-    word.is_known() && is_plain_text(&word.text)
+    word.is_known() && !word.glob && is_plain_text(&word.text)
 }
 
 fn is_number(word: &Word) -> bool {

@@ -1,4 +1,4 @@
-//! Here-documents: where the text ends, and what runs in it. Called by `commands`.
+//! Here-documents: where the text ends, and what runs in it. Called by `commands` and `statements`.
 //!
 //! The grammar finds the end in its own way; this module finds it as the shell does, and both must agree.
 
@@ -63,7 +63,7 @@ impl Reader {
             .copied()
             .filter(|kid| kid.start_byte() >= start.end_byte() && !is_text(kid))
             .collect();
-        // The grammar takes a text that begins with a backslash for the last word of this line.
+        // The grammar joins a text that begins with a backslash to the last command of this line.
         if following.iter().any(|kid| kid.end_byte() > line_end) {
             return None;
         }
@@ -76,9 +76,9 @@ impl Reader {
     }
 }
 
-/// Whether something follows a here-document inside this substitution. Bash 5.2 writes the commands of a substitution anew
-/// before it runs them, and there loses the `;` after a here-document: `a; b` becomes `a b`.
-pub(super) fn is_followed(source: &ParsedText<'_>, substitution: Node<'_>) -> bool {
+/// Whether commands follow a here-document inside of this substitution. Bash 5.2 prints the commands of a substitution back to
+/// text and runs that text, and after a here-document it leaves out a `;`: `a; b` becomes `a b`.
+pub(super) fn has_commands_after_heredoc(source: &ParsedText<'_>, substitution: Node<'_>) -> bool {
     let mut waiting = children(substitution);
     while let Some(node) = waiting.pop() {
         match node.kind() {

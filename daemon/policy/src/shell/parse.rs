@@ -166,7 +166,7 @@ impl Reader {
         if bars > BARS_MAX || source.text.matches("<<").count() > HEREDOCS_MAX {
             return self.doubt(Doubt::TooMuch);
         }
-        if joins_signs(source.text) {
+        if splits_operator(source.text) {
             return self.misread();
         }
         let Some(tree) = self.parse(source.text) else {
@@ -219,8 +219,8 @@ impl Reader {
     }
 }
 
-/// Whether a line continuation stands between signs that are another one without it: `&\\⏎>`, `(\\⏎(`.
-fn joins_signs(text: &str) -> bool {
+/// Whether a line continuation splits an operator: the shell reads `&`, a continuation and `>` as `&>`.
+fn splits_operator(text: &str) -> bool {
     const CONTINUATION: &str = "\\\n";
     text.match_indices(CONTINUATION).any(|(at, _)| {
         let before = text[..at]

@@ -445,7 +445,10 @@ impl Reader {
             .filter(|kid| !signs.iter().any(|sign| is_sign(*kid, sign)))
             .collect();
         let closed = kids.last().is_some_and(|kid| is_sign(*kid, ")"));
-        if kids.len() != inner.len() + 2 || !closed || heredoc::is_followed(source, node) {
+        if kids.len() != inner.len() + 2
+            || !closed
+            || heredoc::has_commands_after_heredoc(source, node)
+        {
             return self.misread();
         }
         // `>(…)` reads what is written to it.

@@ -433,6 +433,21 @@ fn variable_in_arithmetic_is_doubted_whatever_the_line_sets_it_to() {
 }
 
 #[test]
+fn pattern_that_may_become_an_option_is_doubted() {
+    check(
+        "allow Bash / deny Bash(rm:*)",
+        "allow | [ -f *.txt ] && ls
+         allow | printf '%s\\n' *.txt
+         ask   | test -? 'a[$(x)]'
+         ask   | [ * ]
+         ask   | printf -* x
+         ask   | printf ?v* x
+         ask   | read -a??? <<< x; set -x; ls
+         ask   | read PS[4] <<< x; set -x; ls",
+    );
+}
+
+#[test]
 fn message_in_a_here_document_is_understood() {
     check(
         "allow Bash / deny Bash(rm:*)",
