@@ -83,7 +83,7 @@ pub(crate) fn came(parts: Vec<Result<Part, ProviderError>>) -> CollectedAnswer {
     came
 }
 
-fn site() -> ErrorContext {
+pub(crate) fn site() -> ErrorContext {
     let entry = EntryInfo {
         answer_max: crate::options::ANSWER_MAX,
         name: "acme".to_owned(),

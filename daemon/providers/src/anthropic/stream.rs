@@ -91,7 +91,7 @@ impl Collector {
         let before = self.gathered.said;
         let index = event.count("index");
         match &*kind {
-            "message_start" => self.start(&event.object("message").unwrap_or_default(), batch),
+            "message_start" => self.start(&event.object("message").unwrap_or_default(), batch)?,
             "content_block_start" => {
                 if let Some(raw) = event.raw("content_block") {
                     self.begin(index, raw.get(), batch)?;
@@ -119,7 +119,7 @@ impl Collector {
 
     /// A message begins. Some gateways ask another server within an answer: two starts are two messages, and the later one
     /// is the answer. Other gateways send the start of one twice, with the same id.
-    fn start(&mut self, message: &Object<'_>, batch: &mut PartBatch) {
+    fn start(&mut self, message: &Object<'_>, batch: &mut PartBatch) -> Result<(), ProviderError> {
         let id = message.text("id");
         let is_same = !id.is_empty() && *id == self.message;
         if self.gathered.said > 0 && !is_same {
@@ -131,6 +131,21 @@ impl Collector {
         }
         self.message = id.into_owned();
         self.report(message);
+        // An answer that only goes on with calls of the vendor's own programs comes whole with its start.
+        match is_same || message.text("stop_reason").is_empty() {
+            true => Ok(()),
+            false => self.whole(message, batch),
+        }
+    }
+
+    /// Handles a message with all its blocks.
+    fn whole(&mut self, message: &Object<'_>, batch: &mut PartBatch) -> Result<(), ProviderError> {
+        for (index, block) in (0..).zip(message.list("content")) {
+            self.begin(index, block.get(), batch)?;
+            self.close(index, batch)?;
+        }
+        self.stop(message);
+        Ok(())
     }
 
     fn begin(&mut self, index: u64, raw: &str, batch: &mut PartBatch) -> Result<(), ProviderError> {
@@ -299,11 +314,7 @@ impl Collect for Collector {
         if message.text("type") == "error" || message.raw("error").is_some() {
             return Err(self.gathered.refused(text));
         }
-        for (index, block) in (0..).zip(message.list("content")) {
-            self.begin(index, block.get(), batch)?;
-            self.close(index, batch)?;
-        }
-        self.stop(&message);
+        self.whole(&message, batch)?;
         self.report(&message);
         // A truncated document would not have parsed.
         self.gathered.end_here();

@@ -24,8 +24,18 @@ pub(crate) struct Collector {
     gathered: Gathered,
     /// Ids of items, for servers that do not number them. The position is the number.
     items: Vec<String>,
+    /// The items whose start came with a number.
+    begun: Vec<BegunItem>,
     /// How much of each part was passed on.
     parts: Vec<StreamedPart>,
+}
+
+/// An item whose start came with a number.
+struct BegunItem {
+    id: String,
+    number: u64,
+    /// Whether its end has come.
+    done: bool,
 }
 
 /// A part of an item, as far as it was passed on.
@@ -50,6 +60,7 @@ impl Collector {
         Self {
             gathered,
             items: Vec::new(),
+            begun: Vec::new(),
             parts: Vec::new(),
         }
     }
@@ -63,7 +74,7 @@ impl Collector {
             return Err(self.gathered.refused(data));
         }
         let before = self.gathered.said;
-        let item = self.number(&event);
+        let item = self.number(kind, &event);
         let text = |key| event.text(key);
         if let Some((what, index, key)) = streamed(kind) {
             let part = event.count(index);
@@ -103,13 +114,17 @@ impl Collector {
     }
 
     /// The number of the item of an event.
-    fn number(&mut self, event: &Object<'_>) -> u64 {
-        if let Some(index) = event.number("output_index") {
+    fn number(&mut self, kind: &str, event: &Object<'_>) -> u64 {
+        let index = event.number("output_index");
+        if let Some(index) = index.filter(|_| !kind.ends_with("ed") && !kind.ends_with(".done")) {
             return index;
         }
         let mut id = event.text("item_id");
         if let Some(item) = event.object("item").filter(|_| id.is_empty()) {
             id = item.text("id");
+        }
+        if let Some(index) = index {
+            return self.begun_as(kind, index, &id);
         }
         let known = self.items.iter().position(|known| *known == id);
         let at = known.unwrap_or_else(|| {
@@ -117,6 +132,34 @@ impl Collector {
             self.items.len() - 1
         });
         at as u64
+    }
+
+    /// The number under which the item of a start or an end began.
+    ///
+    /// Some servers number an item anew at its end. That is believed only of an item that began with this id and has not
+    /// ended yet: other servers give several items one id, or each event another one.
+    fn begun_as(&mut self, kind: &str, index: u64, id: &str) -> u64 {
+        if kind == "response.output_item.added" {
+            self.begun.push(BegunItem {
+                id: id.to_owned(),
+                number: index,
+                done: false,
+            });
+            return index;
+        }
+        let is_numbered = |item: &BegunItem| item.number == index;
+        let is_own = |item: &BegunItem| is_numbered(item) && item.id == id;
+        let has_content = self.parts.iter().any(|said| said.item == index)
+            || self.gathered.calls.vendor_id(index).is_some();
+        let is_unannounced = has_content && !self.begun.iter().any(is_numbered);
+        let is_renumbered = |item: &BegunItem| !is_unannounced && item.id == id && !item.done;
+        let own = self.begun.iter().rposition(is_own);
+        let begun = own.or_else(|| self.begun.iter().position(is_renumbered));
+        let Some(item) = begun.filter(|_| !id.is_empty()) else {
+            return index;
+        };
+        self.begun[item].done |= kind == "response.output_item.done";
+        self.begun[item].number
     }
 
     /// Adds a delta of a part.

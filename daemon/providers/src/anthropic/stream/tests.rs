@@ -342,3 +342,19 @@ fn garbage_is_an_error_and_does_not_panic() {
         said(&[event, WORDS, &stop("end_turn"), LAST]);
     }
 }
+
+#[test]
+fn answer_that_comes_whole_with_its_start_is_taken_once() {
+    let start = r#"{"type":"message_start","message":{"id":"m","stop_reason":"tool_use","content":[{"type":"code_execution_tool_result","tool_use_id":"a","content":{"type":"code_execution_result","stdout":"x"}},{"type":"text","text":"ab"},{"type":"tool_use","id":"b","name":"read_file","input":{"path":"c"}}],"usage":{"input_tokens":3,"output_tokens":1}}}"#;
+    for events in [&[start, LAST][..], &[start, start, LAST]] {
+        let came = said(events);
+        assert_eq!((&*came.text, came.done), ("ab", Some(Finish::ToolCalls)));
+        let mut calls = came.calls.iter();
+        let call = calls.next().expect("a call");
+        assert_eq!(
+            (&*call.name, &*call.arguments),
+            ("read_file", r#"{"path":"c"}"#)
+        );
+        assert!(calls.next().is_none());
+    }
+}

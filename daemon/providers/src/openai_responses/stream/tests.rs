@@ -284,3 +284,87 @@ fn phases_of_messages_and_open_reasoning_are_kept_in_their_positions() {
         ("abcd", "Hm.")
     );
 }
+
+#[test]
+fn item_that_ends_under_another_number_is_not_taken_twice() {
+    let ends = |shift: u64| {
+        let numbered = |event: &str, number: u64| event.replace("NUMBER", &number.to_string());
+        let came = said(&[
+            r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"msg_1","type":"message","content":[]}}"#,
+            r#"{"type":"response.output_text.delta","output_index":0,"item_id":"msg_1","content_index":0,"delta":"ab"}"#,
+            r#"{"type":"response.output_item.added","output_index":1,"item":{"id":"fc_1","type":"function_call","call_id":"a","name":"x","arguments":""}}"#,
+            r#"{"type":"response.function_call_arguments.delta","output_index":1,"item_id":"fc_1","delta":"{}"}"#,
+            &numbered(
+                r#"{"type":"response.output_text.done","output_index":NUMBER,"item_id":"msg_1","content_index":0,"text":"abc"}"#,
+                shift,
+            ),
+            &numbered(
+                r#"{"type":"response.output_item.done","output_index":NUMBER,"item":{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"abc"}]}}"#,
+                shift,
+            ),
+            &numbered(
+                r#"{"type":"response.function_call_arguments.done","output_index":NUMBER,"item_id":"fc_1","arguments":"{}"}"#,
+                shift + 1,
+            ),
+            &numbered(
+                r#"{"type":"response.output_item.done","output_index":NUMBER,"item":{"id":"fc_1","type":"function_call","call_id":"a","name":"x","arguments":"{}"}}"#,
+                shift + 1,
+            ),
+            LAST,
+        ]);
+        let mut calls = came.calls.iter();
+        let calls: Vec<_> = calls
+            .by_ref()
+            .map(|call| (call.id.0.clone(), call.arguments.clone()))
+            .collect();
+        (came.text, calls)
+    };
+    for shift in 0..4 {
+        let call = ("a".to_owned(), "{}".to_owned());
+        assert_eq!(ends(shift), ("abc".to_owned(), vec![call]), "{shift}");
+    }
+}
+
+#[test]
+fn items_of_one_id_under_numbers_of_their_own_are_all_taken() {
+    let event = |kind: &str, index: usize, text: &str| {
+        format!(
+            r#"{{"type":"response.output_item.{kind}","output_index":{index},"item":{{"id":"m","type":"message","content":[{{"type":"output_text","text":"{text}"}}]}}}}"#
+        )
+    };
+    let unannounced = [event("done", 0, "long text"), event("done", 1, "short")];
+    let one_by_one = [
+        event("added", 0, ""),
+        event("done", 0, "long text"),
+        event("added", 1, ""),
+        event("done", 1, "short"),
+    ];
+    let at_once = [
+        event("added", 0, ""),
+        event("added", 1, ""),
+        event("done", 0, "long text"),
+        event("done", 1, "short"),
+    ];
+    for events in [&unannounced[..], &one_by_one, &at_once] {
+        let mut events: Vec<&str> = events.iter().map(String::as_str).collect();
+        events.push(LAST);
+        assert_eq!(said(&events).text, "long textshort", "{events:?}");
+    }
+}
+
+#[test]
+fn ids_that_change_with_each_event_are_no_items_of_their_own() {
+    let mut collector = Collector::new(Gathered::new(crate::playback::site(), "big".to_owned(), 0));
+    let mut batch = PartBatch::default();
+    for at in 0..1000 {
+        let event = format!(
+            r#"{{"type":"response.output_text.delta","output_index":0,"item_id":"{at}","content_index":0,"delta":"a"}}"#
+        );
+        collector.take(&event, &mut batch).expect("a delta");
+    }
+    let end = r#"{"type":"response.output_item.done","output_index":0,"item":{"id":"z","type":"message","content":[{"type":"output_text","text":"TEXT"}]}}"#;
+    let end = end.replace("TEXT", &"a".repeat(1000));
+    collector.take(&end, &mut batch).expect("an end");
+    assert_eq!(collector.gathered.text, 1000);
+    assert_eq!((collector.begun.len(), collector.items.len()), (0, 0));
+}
