@@ -7,8 +7,15 @@ use jiff::fmt::rfc2822::DateTimeParser;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
+/// The limits of OpenAI, Groq and those that copy them: the header of what is left of a limit, and of when it is renewed.
+const LIMITS: [[&str; 2]; 2] = [
+    ["x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"],
+    ["x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"],
+];
+
 /// Parses `Retry-After` (seconds or a date) or `retry-after-ms`. Compares a date with the
 /// response's own `Date`, so that a wrong local clock does not matter. Without one, uses `now`.
+/// Without these headers, it is the time until the limits are renewed of which nothing is left.
 pub(crate) fn read(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| {
         headers
@@ -16,10 +23,16 @@ pub(crate) fn read(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
             .and_then(|value| value.to_str().ok())
             .map(str::trim)
     };
+    let renewal = |[remaining, reset]: [&str; 2]| {
+        let is_used_up = text(remaining)?.parse::<f64>().ok()? <= 0.0;
+        is_used_up.then(|| leading_wait(text(reset)?))?
+    };
     if let Some(milliseconds) = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
         return Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
     }
-    let wanted = text("retry-after")?;
+    let Some(wanted) = text("retry-after") else {
+        return LIMITS.into_iter().filter_map(renewal).max();
+    };
     if let Ok(seconds) = wanted.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
     }

@@ -44,6 +44,28 @@ fn a_retry_date_is_compared_with_the_responses_own_date() {
 }
 
 #[test]
+fn the_renewal_of_a_limit_that_is_used_up_is_a_wait() {
+    let waits = |left: [&str; 2], reset: [&str; 2]| {
+        seconds(&[
+            ("x-ratelimit-remaining-requests", left[0]),
+            ("x-ratelimit-reset-requests", reset[0]),
+            ("x-ratelimit-remaining-tokens", left[1]),
+            ("x-ratelimit-reset-tokens", reset[1]),
+        ])
+    };
+    assert_eq!(waits(["59", "149984"], ["1s", "6m0s"]), None);
+    assert_eq!(waits(["0", "149984"], ["2m59.56s", "6ms"]), Some(179.56));
+    assert_eq!(waits(["0", "0"], ["1s", "6m0s"]), Some(360.0));
+    assert_eq!(waits(["0", "9"], ["soon", "1s"]), None);
+    let named = [
+        ("retry-after", "3"),
+        ("x-ratelimit-remaining-tokens", "0"),
+        ("x-ratelimit-reset-tokens", "6m0s"),
+    ];
+    assert_eq!(seconds(&named), Some(3.0));
+}
+
+#[test]
 fn an_invalid_retry_after_is_ignored() {
     for value in [
         "-3",
