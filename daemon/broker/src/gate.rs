@@ -31,7 +31,8 @@ pub struct GateTiming {
     /// How long the gate closes if the vendor names no time. Doubles each time.
     pub base_ms: u64,
     pub cap_ms: u64,
-    /// Maximum time that the gate stays closed, whatever the vendor says. Then one request probes.
+    /// Longest wait of the vendor that is kept. Requests fail at once where it names a longer one, so the gate closes as if
+    /// it had named none, and the next request learns what the vendor says then.
     pub closed_max_ms: u64,
 }
 
@@ -179,12 +180,11 @@ impl Gate {
         }
         match failure {
             VendorFailure::Busy { retry_after_ms } => {
+                let kept_ms = retry_after_ms.filter(|ms| *ms <= self.bounds.closed_max_ms);
                 if news {
-                    self.close(WaitReason::Busy, retry_after_ms, now_ms);
-                } else if let Some(after_ms) = retry_after_ms {
-                    self.close_until(
-                        now_ms.saturating_add(after_ms.min(self.bounds.closed_max_ms)),
-                    );
+                    self.close(WaitReason::Busy, kept_ms, now_ms);
+                } else if let Some(after_ms) = kept_ms {
+                    self.close_until(now_ms.saturating_add(after_ms));
                 }
             }
             VendorFailure::Down => {
@@ -212,7 +212,7 @@ impl Gate {
             let backoff = self.bounds.base_ms.saturating_mul(doubled);
             backoff.min(self.bounds.cap_ms)
         });
-        let until_ms = now_ms.saturating_add(after_ms.min(self.bounds.closed_max_ms));
+        let until_ms = now_ms.saturating_add(after_ms);
         self.state = GateState::Closed { until_ms, why };
     }
 

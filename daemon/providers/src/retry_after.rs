@@ -9,7 +9,10 @@ use serde_json::Value;
 
 /// The limits of OpenAI, Groq and those that copy them: the header of what is left of a limit, and of when it is renewed.
 const LIMITS: [[&str; 2]; 2] = [
-    ["x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"],
+    [
+        "x-ratelimit-remaining-requests",
+        "x-ratelimit-reset-requests",
+    ],
     ["x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"],
 ];
 

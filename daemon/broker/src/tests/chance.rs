@@ -351,13 +351,23 @@ fn five_consecutive_failures_close_the_gate_for_all_sessions() {
 }
 
 #[test]
-fn a_vendor_cannot_close_the_gate_beyond_the_maximum() {
+fn a_wait_beyond_the_maximum_closes_the_gate_as_if_none_were_named() {
     let mut gate = Gate::new(BOUNDS);
-    let ticket = sent(&mut gate, 1, 0)[0];
-    let year = VendorFailure::Busy {
-        retry_after_ms: Some(u64::MAX),
-    };
-    gate.failed(ticket, year, 5);
-    gate.enter(Pid(1), 16);
-    assert_eq!(gate.due_ms(), Some(600_005));
+    let mut now_ms = 5;
+    for (wait_ms, closed_ms) in [
+        (BOUNDS.closed_max_ms, BOUNDS.closed_max_ms),
+        (BOUNDS.closed_max_ms + 1, 2 * BOUNDS.base_ms),
+        (u64::MAX, 4 * BOUNDS.base_ms),
+    ] {
+        let ticket = sent(&mut gate, 1, now_ms)[0];
+        let busy = VendorFailure::Busy {
+            retry_after_ms: Some(wait_ms),
+        };
+        gate.failed(ticket, busy, now_ms);
+        gate.enter(Pid(1), 16);
+        now_ms += closed_ms;
+        assert_eq!(gate.due_ms(), Some(now_ms), "{wait_ms}");
+        let probe = gate.advance(now_ms)[0];
+        gate.leave(probe, now_ms);
+    }
 }
