@@ -137,6 +137,8 @@ pub enum Call {
     RestoreFact(memory::RestoreParams),
     Skills(skill::ListParams),
     Search(history::SearchParams),
+    /// Prompts of earlier sessions, for the composer's history.
+    Prompts(history::PromptsParams),
     Hooks(hook::ListParams),
     ReloadHooks(hook::ReloadParams),
     /// The MCP servers of a directory.
@@ -239,6 +241,7 @@ pub enum Answer {
     Memory(memory::ListOutput),
     Fact(Box<memory::FactOutput>),
     Skills(skill::ListOutput),
+    Prompts(history::PromptsOutput),
     Hits(history::SearchOutput),
     /// `reloaded`: read from disk again.
     Hooks {

@@ -8,14 +8,14 @@ use client::prompt::Prompt;
 use client::session::ExportError;
 use client::{CallError, Client, DecodedEvent};
 use proto::methods::{
-    CommandList, ConfigCheck, GoalChange, GoalStart, GoalStatus, GoalStop, HistorySearch, HookList,
-    HookReload, InteractionAnswer, InteractionList, McpList, McpResources, McpRestart,
-    MemoryForget, MemoryList, MemoryRead, MemoryRestore, MemoryWrite, ProcessKill, ProcessList,
-    ProviderList, RulesList, RulesRevoke, SessionCheckpoints, SessionCompact, SessionCreate,
-    SessionDelete, SessionEdit, SessionFork, SessionInspect, SessionInterrupt, SessionList,
-    SessionPin, SessionReload, SessionReorder, SessionResume, SessionRewind, SessionSet,
-    SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery, SymbolList, TrustGet,
-    TrustSet,
+    CommandList, ConfigCheck, GoalChange, GoalStart, GoalStatus, GoalStop, HistoryPrompts,
+    HistorySearch, HookList, HookReload, InteractionAnswer, InteractionList, McpList, McpResources,
+    McpRestart, MemoryForget, MemoryList, MemoryRead, MemoryRestore, MemoryWrite, ProcessKill,
+    ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints, SessionCompact,
+    SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect, SessionInterrupt,
+    SessionList, SessionPin, SessionReload, SessionReorder, SessionResume, SessionRewind,
+    SessionSet, SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery, SymbolList,
+    TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::config::{self, ProviderListParams};
@@ -71,6 +71,7 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
         Call::Resources(params) => Answer::Resources(client.call::<McpResources>(&params).await?),
         Call::Skills(params) => Answer::Skills(client.call::<SkillList>(&params).await?),
         Call::Search(params) => Answer::Hits(client.call::<HistorySearch>(&params).await?),
+        Call::Prompts(params) => Answer::Prompts(client.call::<HistoryPrompts>(&params).await?),
         Call::CustomCommands(params) => {
             Answer::CustomCommands(client.call::<CommandList>(&params).await?)
         }

@@ -180,6 +180,8 @@ methods! {
         "Searches the messages of all sessions, best hits first.";
     HistoryAround = "history.around", Watch, false, history::AroundParams => history::AroundOutput,
         "Returns the messages before and after one of a session.";
+    HistoryPrompts = "history.prompts", Watch, false, history::PromptsParams => history::PromptsOutput,
+        "Returns the newest prompts that users wrote in the interactive sessions of a directory.";
     StatsQuery = "stats.query", Watch, false, history::StatsParams => history::StatsOutput,
         "Returns tokens and cost by day, model and session.";
     CommandList = "command.list", Watch, false, command::ListParams => command::ListOutput,

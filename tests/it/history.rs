@@ -85,6 +85,28 @@ fn words_are_found_in_all_sessions() {
 }
 
 #[test]
+fn prompts_of_a_directory_are_those_of_its_interactive_sessions() {
+    let (house, ..) = two_sessions();
+    let mut drive = house.raw_as(Role::Drive);
+    for prompt in ["one of a person", "another of a person"] {
+        let params = serde_json::to_value(house.create(prompt)).expect("JSON");
+        let created = drive.call("session.create", &params).expect("created");
+        let ends = json!({"session": created["session"]});
+        drive.call("session.wait", &ends).expect("its end");
+    }
+    let mut raw = house.raw_as(Role::Watch);
+    let mut prompts = |cwd: &str| {
+        let answer = raw.call("history.prompts", &json!({"cwd": cwd}));
+        answer.expect("an answer")["prompts"].clone()
+    };
+    assert_eq!(
+        prompts(&house.project().to_string_lossy()),
+        json!(["one of a person", "another of a person"])
+    );
+    assert_eq!(prompts("/elsewhere"), json!([]));
+}
+
+#[test]
 fn history_survives_a_killed_daemon_a_damaged_index_and_forgets_what_is_deleted() {
     let (house, one, two) = two_sessions();
     // Killed with whatever the index has of them.

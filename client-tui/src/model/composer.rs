@@ -228,6 +228,18 @@ impl Composer {
         }
     }
 
+    /// Adds the prompts of earlier sessions, oldest first, and shows the newest of them if a key has just looked for one.
+    pub fn remember_earlier(&mut self, prompts: &[String], language: Language) {
+        let laid = prompts.iter().map(|text| {
+            let prompt = Prompt::typed(text.as_str());
+            self.laid(&as_text(&prompt), language)
+        });
+        let laid = laid.collect();
+        if self.history.put_earlier(laid, self.buffer.as_str()) {
+            self.older();
+        }
+    }
+
     /// Switches vim's keys on or off.
     pub fn set_vim(&mut self, on: bool) {
         self.vim = on.then(vim::Vim::default);

@@ -139,6 +139,10 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Commands(output) => return composer::commands_came(model, output.commands),
         Answer::Symbols(output) => composer::symbols_came(model, output.symbols),
         Answer::Resources(output) => composer::resources_came(model, output.resources),
+        Answer::Prompts(output) => {
+            let composer = &mut model.composer;
+            composer.remember_earlier(&output.prompts, model.look.language);
+        }
         Answer::CustomCommands(output) => return custom::shown(model, &output),
         Answer::Memory(output) => return memory::shown(model, &output),
         Answer::Fact(fact) => return vec![Effect::EditFact(fact)],

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use proto::params::history::PromptsParams;
 use proto::params::session::When;
 
 use super::{everywhere, submit};
@@ -137,8 +138,12 @@ fn normal(model: &mut Model, key: &KeyEvent, action: Option<Action>) -> Option<V
             };
             match vim.key(character, &mut composer.buffer) {
                 vim::Asks::Nothing => {}
-                vim::Asks::Up(count) => (0..count).for_each(|_| vertical(model, false)),
-                vim::Asks::Down(count) => (0..count).for_each(|_| vertical(model, true)),
+                vim::Asks::Up(count) => {
+                    return Some((0..count).flat_map(|_| vertical(model, false)).collect());
+                }
+                vim::Asks::Down(count) => {
+                    return Some((0..count).flat_map(|_| vertical(model, true)).collect());
+                }
             }
         }
     }
@@ -171,11 +176,9 @@ fn act(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
         | Action::Mode
         | Action::ScrollUp
         | Action::ScrollDown => return Some(everywhere::act(model, action)),
-        Action::Up => vertical(model, false),
-        Action::Down => vertical(model, true),
-        Action::Older => {
-            composer.older();
-        }
+        Action::Up => return Some(vertical(model, false)),
+        Action::Down => return Some(vertical(model, true)),
+        Action::Older => return Some(older(model)),
         Action::Newer => {
             composer.newer();
         }
@@ -199,15 +202,29 @@ fn enter(model: &mut Model) -> Vec<Effect> {
 }
 
 /// A row up or down; at the edge, through the history.
-fn vertical(model: &mut Model, down: bool) {
+fn vertical(model: &mut Model, down: bool) -> Vec<Effect> {
     let width = composer::rows::width(usize::from(model.look.columns));
     let composer = &mut model.composer;
-    if !composer.row(down, width) {
-        match down {
-            true => composer.newer(),
-            false => composer.older(),
-        };
+    match (composer.row(down, width), down) {
+        (true, _) => Vec::new(),
+        (false, true) => {
+            composer.newer();
+            Vec::new()
+        }
+        (false, false) => older(model),
     }
+}
+
+/// Shows an older prompt. The first time, those of earlier sessions are read as well.
+fn older(model: &mut Model) -> Vec<Effect> {
+    let composer = &mut model.composer;
+    let is_shown = composer.older();
+    let sought_over = (!is_shown).then(|| composer.buffer.as_str());
+    if !composer.history.asks(sought_over) {
+        return Vec::new();
+    }
+    let cwd = model.place.template.cwd.clone();
+    vec![Effect::Call(Call::Prompts(PromptsParams { cwd }))]
 }
 
 /// A key of the menu; `None`: it is for the text after all.

@@ -6,6 +6,8 @@
 
 pub mod words;
 
+pub mod prompts;
+
 pub mod query;
 
 pub mod ranking;

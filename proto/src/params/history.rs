@@ -307,6 +307,19 @@ pub struct Hit {
     pub marks: Vec<(u64, u64)>,
 }
 
+/// Parameters of `history.prompts`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptsParams {
+    /// Working directory of the sessions.
+    pub cwd: String,
+}
+
+/// Answer of `history.prompts`: at most 100 prompts, newest last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptsOutput {
+    pub prompts: Vec<String>,
+}
+
 /// Parameters of `history.around`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AroundParams {

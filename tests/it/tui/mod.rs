@@ -2,6 +2,7 @@
 
 mod agents;
 mod among;
+mod earlier_prompts;
 mod editing;
 mod endings;
 mod goal;

@@ -48,6 +48,7 @@ pub fn figures(size: Size) -> Vec<Figure> {
     let mut figures = starts(size, endpoint);
     figures.push(switches(size, endpoint));
     figures.push(closes(size, endpoint));
+    figures.push(modes(size, endpoint));
     figures.extend(stream(size, endpoint));
     figures.extend(keys(size, endpoint));
     figures
@@ -199,6 +200,38 @@ fn closes(size: Size, endpoint: &Endpoint) -> Figure {
     row(
         "a question answered in one interface → gone from another (floor: a bare client is notified)",
         median(closed),
+        median(notified),
+        "100 ms",
+    )
+}
+
+/// From the change of a session's mode by another client until it is in the status line.
+fn modes(size: Size, endpoint: &Endpoint) -> Figure {
+    let (house, mut raw) = house(endpoint);
+    endpoint.play(vec![Round::Words(1)]);
+    let pid = begin(&house, &mut raw);
+    let terminal = attach(&house, &pid, &[]);
+    terminal.wait_for("rest", |screen| screen.contains(LAST) && at_rest(screen));
+    // The floor: a client that only listens.
+    let listen = json!({"session": pid, "subscription": "bare", "after_seq": 0, "ephemeral": true});
+    raw.call("session.attach", &listen).expect("attach");
+    let is_planning = |screen: &str| matches!(screen.trim_end().lines().last(), Some(row) if row.contains("plan"));
+    let (mut shown, mut notified) = (Vec::new(), Vec::new());
+    for mode in ["plan", "normal"].iter().cycle().take(size.rounds.min(24)) {
+        wait_idle(&terminal);
+        let begun = Instant::now();
+        raw.call("session.set", &json!({"session": pid, "mode": mode}))
+            .expect("a mode");
+        while raw.event()["event"]["kind"] != "session.set" {}
+        notified.push(begun.elapsed());
+        let there = terminal.wait_for("another mode", |screen| {
+            is_planning(screen) == (*mode == "plan")
+        });
+        shown.push(there.saturating_duration_since(begun));
+    }
+    row(
+        "another mode of the session → in its status line (floor: a bare client is notified)",
+        median(shown),
         median(notified),
         "100 ms",
     )

@@ -14,6 +14,19 @@ pub struct History {
     entries: VecDeque<String>,
     /// The position in the history, and the draft from before the navigation.
     at: Option<(usize, Draft)>,
+    earlier: EarlierSessions,
+}
+
+/// What is known of the prompts of earlier sessions.
+#[derive(Debug, Default)]
+enum EarlierSessions {
+    #[default]
+    Unread,
+    /// They are asked for. Whether the key that did so found no older entry, over which text.
+    Asked {
+        sought_over: Option<String>,
+    },
+    Read,
 }
 
 /// A text and its caret.
@@ -88,6 +101,40 @@ impl History {
             }),
             None => self.at.take().map(|(_, draft)| draft),
         }
+    }
+
+    /// Whether the prompts of earlier sessions are to be asked for, as a key looks for an older entry for the first time.
+    /// `sought_over`: the text on the screen, if there was none.
+    pub fn asks(&mut self, sought_over: Option<&str>) -> bool {
+        let is_unread = matches!(self.earlier, EarlierSessions::Unread);
+        if is_unread {
+            let sought_over = sought_over.map(str::to_owned);
+            self.earlier = EarlierSessions::Asked { sought_over };
+        }
+        is_unread
+    }
+
+    /// The prompts of earlier sessions could not be read.
+    pub fn not_read(&mut self) {
+        self.earlier = EarlierSessions::Unread;
+    }
+
+    /// Puts the prompts of earlier sessions, oldest first, before all others. Returns whether a key looked for one of them
+    /// over this text.
+    pub fn put_earlier(&mut self, prompts: Vec<String>, shown: &str) -> bool {
+        let before = std::mem::replace(&mut self.earlier, EarlierSessions::Read);
+        for prompt in prompts.into_iter().rev() {
+            if self.entries.len() >= MAX {
+                break;
+            }
+            if !prompt.trim().is_empty() && !self.entries.contains(&prompt) {
+                self.entries.push_front(prompt);
+                if let Some((at, _)) = &mut self.at {
+                    *at += 1;
+                }
+            }
+        }
+        matches!(before, EarlierSessions::Asked { sought_over: Some(text) } if text == shown)
     }
 
     /// Every text that it holds.

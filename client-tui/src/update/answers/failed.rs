@@ -104,6 +104,8 @@ pub(super) fn failed(model: &mut Model, here: bool, call: Call, trouble: ErrorRe
         }
         // The menu has the commands of the interface. The daemon says what else is wrong with a prompt.
         Call::Commands(_) => commands_unknown(model, &trouble),
+        // Nobody waits for them: the next key that looks for one asks again.
+        Call::Prompts(_) => model.composer.history.not_read(),
         // The menu has the files.
         Call::Symbols(_) | Call::Resources(_) => {}
         Call::Earlier { session, .. } if here => pager::take(model, &session, Err(trouble)),

@@ -632,3 +632,45 @@ fn text_after_an_erased_queued_prompt_gets_no_place_in_the_queue() {
         assert!(model.composer.following.is_empty(), "{erase}");
     }
 }
+
+#[test]
+fn first_key_for_an_older_prompt_reads_those_of_earlier_sessions() {
+    let mut model = model();
+    write(&mut model, "draft|");
+    let up = |model: &mut Model| {
+        let effects = press(model, "alt-up");
+        let asked = effects.iter().filter(|effect| {
+            matches!(effect, Effect::Call(Call::Prompts(params)) if params.cwd == model.place.template.cwd)
+        });
+        asked.count()
+    };
+    assert_eq!(up(&mut model), 1);
+    assert_eq!(up(&mut model), 0, "it is being read");
+    let earlier = ["one", "!two", "three"].map(str::to_owned);
+    model.composer.remember_earlier(&earlier, Language::English);
+    assert_eq!(model.composer.text(), "three", "what the key looked for");
+    assert_eq!(up(&mut model), 0);
+    assert_eq!(model.composer.text(), " !two", "a prompt, no command");
+    model.composer.newer();
+    model.composer.newer();
+    assert_eq!(model.composer.text(), "draft");
+}
+
+#[test]
+fn prompts_of_earlier_sessions_come_before_all_others_and_change_no_text() {
+    let mut model = model();
+    model.composer.history.push("new");
+    model.composer.history.push("three");
+    write(&mut model, "draft|");
+    press(&mut model, "alt-up");
+    assert_eq!(model.composer.text(), "three");
+    let earlier = ["one", "three"].map(str::to_owned);
+    model.composer.remember_earlier(&earlier, Language::English);
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        seen.push(model.composer.text());
+        press(&mut model, "alt-up");
+    }
+    assert_eq!(seen, ["three", "new", "one"]);
+    assert_eq!(model.composer.text(), "one", "the oldest");
+}

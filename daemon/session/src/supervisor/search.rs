@@ -1,4 +1,4 @@
-//! Answers `history.search` and `history.around` from the index of messages.
+//! Answers `history.search`, `history.around` and `history.prompts` from the index of messages.
 //!
 //! Names and directories come from the catalog and from loaded sessions. A session that they do not know was deleted:
 //! nothing of it is answered.
@@ -12,11 +12,12 @@ use history_index::search::{IndexHit, Search, SearchScope as IndexScope};
 use history_index::window::Window;
 use history_index::{HistoryFeed, IndexError};
 use proto::params::history::{
-    AroundOutput, AroundParams, HistoryMessage, Hit, IndexingProgress, SearchOutput, SearchParams,
-    SearchScope,
+    AroundOutput, AroundParams, HistoryMessage, Hit, IndexingProgress, PromptsOutput,
+    PromptsParams, SearchOutput, SearchParams, SearchScope,
 };
-use proto::params::session::SessionSummary;
-use proto::{ErrorName, Failure, SessionId};
+use proto::params::session::{ListParams, SessionSummary};
+use proto::state::Kind;
+use proto::{ErrorName, Failure, Pid, SessionId};
 
 use crate::context::first_message;
 use crate::supervisor::Supervisor;
@@ -33,6 +34,8 @@ const AROUND: u64 = 5;
 const AROUND_MAX: u64 = 50;
 /// Characters of a message.
 const MESSAGE_MAX: usize = 4_000;
+/// Sessions of a directory whose prompts are answered.
+const PROMPT_SESSIONS: u64 = 50;
 /// How long a search waits for the index to take in earlier records.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long after its start the daemon looks for what the index lacks, unless somebody asks for it earlier.
@@ -194,6 +197,27 @@ impl Supervisor {
             ));
         }
         Ok(around(summary, window, indexing))
+    }
+
+    /// See `history.prompts`. Without an index there are none.
+    ///
+    /// # Errors
+    /// `storage`.
+    pub async fn prompts(&self, params: PromptsParams) -> Result<PromptsOutput, Failure> {
+        let of_directory = ListParams {
+            cwd: Some(params.cwd),
+            limit: PROMPT_SESSIONS,
+            ..ListParams::default()
+        };
+        let listed = self.list(of_directory).await?.sessions.into_iter();
+        let of_users = listed.filter(|one| one.kind == Kind::Interactive && one.ppid == Pid(0));
+        let sessions: Vec<SessionId> = of_users.map(|one| one.session).collect();
+        let home = Arc::clone(&self.services.home);
+        let read = move || history_index::prompts::newest_prompts(&home, &sessions);
+        let found = self.indexed(read).await?;
+        Ok(PromptsOutput {
+            prompts: found.answer.unwrap_or_default(),
+        })
     }
 
     /// Asks the index, which waits until earlier records are indexed.

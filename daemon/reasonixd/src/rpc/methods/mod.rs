@@ -51,6 +51,7 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::RulesCheck, _, _>(to, rules::check);
     add::<m::HistorySearch, _, _>(to, |d, _, p| async move { d.supervisor.search(p).await });
     add::<m::HistoryAround, _, _>(to, |d, _, p| async move { d.supervisor.around(p).await });
+    add::<m::HistoryPrompts, _, _>(to, |d, _, p| async move { d.supervisor.prompts(p).await });
     add::<m::StatsQuery, _, _>(to, |d, _, p| async move { d.supervisor.stats(p).await });
     add::<m::CommandList, _, _>(to, command::list);
     add::<m::AgentList, _, _>(to, agent::list);
