@@ -244,6 +244,17 @@ impl Calls {
         slot.map(|slot| slot.vendor_id.as_str())
     }
 
+    /// Forgets the newest call with this index, which was none of ours.
+    pub(crate) fn forget(&mut self, index: u64) {
+        if let Some(at) = self
+            .slots
+            .iter()
+            .rposition(|slot| slot.index == Some(index))
+        {
+            self.slots.remove(at);
+        }
+    }
+
     /// Returns the calls in order.
     pub(crate) fn finish(&mut self, trust: ArgumentTrust) -> Vec<ToolCall> {
         let mut slots = std::mem::take(&mut self.slots);

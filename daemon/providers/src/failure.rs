@@ -451,6 +451,18 @@ pub(crate) fn is_out_of_credit(status: Option<u16>, vendor: &VendorError) -> boo
         "insufficient_balance_error",
         // GLM.
         "1113",
+        // OpenAI.
+        "credit_balance_exhausted",
+        "project_spend_limit_exceeded",
+        "organization_spend_limit_exceeded",
+        // Anthropic.
+        "enforced_spend_limit_reached",
+        // LiteLLM.
+        "budget_exceeded",
+        // Volcengine.
+        "AccountOverdueError",
+        // Alibaba.
+        "AllocationQuota.FreeTierOnly",
     ];
     const WORDS: &[&str] = &[
         "credit balance is too low",
@@ -462,6 +474,15 @@ pub(crate) fn is_out_of_credit(status: Option<u16>, vendor: &VendorError) -> boo
         "account balance is insufficient",
         "not enough balance",
         "doesn't have any credits yet",
+        // Anthropic, OpenRouter, LiteLLM.
+        "reached your specified api usage limits",
+        "key limit exceeded",
+        "budget has been exceeded",
+    ];
+    // Where the status says otherwise: xAI, Google.
+    const PLAIN_WORDS: &[&str] = &[
+        "used all available credits",
+        "prepayment credits are depleted",
     ];
     if is_passing_quota(vendor) {
         return false;
@@ -470,8 +491,7 @@ pub(crate) fn is_out_of_credit(status: Option<u16>, vendor: &VendorError) -> boo
         return true;
     }
     let message = vendor.message.to_lowercase();
-    // xAI, whatever its status.
-    if message.contains("used all available credits") {
+    if PLAIN_WORDS.iter().any(|words| message.contains(words)) {
         return true;
     }
     // A 429 in words alone may be a rate limit, which passes.

@@ -16,6 +16,9 @@ const LIMITS: [[&str; 2]; 2] = [
     ["x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"],
 ];
 
+/// A time of today is larger in milliseconds, and smaller in seconds.
+const MILLISECONDS_MIN: i64 = 100_000_000_000;
+
 /// Parses `Retry-After` (seconds or a date) or `retry-after-ms`. Compares a date with the
 /// response's own `Date`, so that a wrong local clock does not matter. Without one, uses `now`.
 /// Without these headers, it is the time until the limits are renewed of which nothing is left.
@@ -33,20 +36,41 @@ pub(crate) fn read(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     if let Some(milliseconds) = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
         return Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
     }
+    let from = text("date").and_then(date);
+    let from = from.or_else(|| Timestamp::try_from(now).ok())?;
+    let until = |until: Timestamp| {
+        let wait = until.duration_since(from);
+        Duration::try_from(wait).unwrap_or(Duration::ZERO)
+    };
+    // Perplexity and OpenRouter have one limit, and name the second or the millisecond at which it is renewed.
+    let renewed_at = || {
+        let is_used_up = text("x-ratelimit-remaining")?.parse::<f64>().ok()? <= 0.0;
+        let at = text("x-ratelimit-reset")?.parse::<i64>().ok()?;
+        let at = match at < MILLISECONDS_MIN {
+            true => Timestamp::from_second(at),
+            false => Timestamp::from_millisecond(at),
+        };
+        is_used_up.then(|| at.ok().map(until))?
+    };
     let Some(wanted) = text("retry-after") else {
-        return LIMITS.into_iter().filter_map(renewal).max();
+        return LIMITS
+            .into_iter()
+            .filter_map(renewal)
+            .chain(renewed_at())
+            .max();
     };
     if let Ok(seconds) = wanted.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
     }
-    let until = date(wanted)?;
-    let from = text("date").and_then(date);
-    let wait = until.duration_since(from.or_else(|| Timestamp::try_from(now).ok())?);
-    Some(Duration::try_from(wait).unwrap_or(Duration::ZERO))
+    date(wanted).map(until)
 }
 
-/// The wait that Google names among the details of an error: `{"@type": "…RetryInfo", "retryDelay": "3.5s"}`.
+/// The wait that an error names in a member: Google among its details, `{"@type": "…RetryInfo", "retryDelay": "3.5s"}`, and
+/// ChatGPT of a used-up subscription, `"resets_in_seconds": 8899`.
 pub(crate) fn in_details(error: &Value) -> Option<Duration> {
+    if let Some(seconds) = error.get("resets_in_seconds").and_then(Value::as_f64) {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
     let mut details = error.get("details")?.as_array()?.iter();
     let delay = details.find_map(|detail| detail.get("retryDelay")?.as_str())?;
     leading_wait(delay)
@@ -59,6 +83,8 @@ pub(crate) fn in_words(message: &str) -> Option<Duration> {
         "try again after ",
         "retry in ",
         "retry after ",
+        // GitHub.
+        "please wait ",
     ];
     let message = message.to_lowercase();
     let mut waits = BEFORE_WAIT.iter().filter_map(|before| {
@@ -89,6 +115,7 @@ fn leading_part(text: &str) -> Option<(f64, &str)> {
         "s" | "second" | "seconds" => 1.0,
         "m" | "minute" | "minutes" => 60.0,
         "h" | "hour" | "hours" => 3_600.0,
+        "d" | "day" | "days" => 86_400.0,
         _ => return None,
     };
     Some((number.parse::<f64>().ok()? * unit_seconds, rest))

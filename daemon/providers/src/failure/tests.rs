@@ -201,6 +201,38 @@ fn an_empty_account_is_named_wherever_it_is_told() {
             403,
             r#"{"code":"The caller does not have permission to execute the specified operation","error":"Your newly created team doesn't have any credits yet. You can purchase credits on https://console.x.ai/team/x."}"#,
         ),
+        refused(
+            429,
+            r#"{"error":{"message":"Your credits are used up.","type":"insufficient_quota_error","code":"credit_balance_exhausted"}}"#,
+        ),
+        refused(
+            429,
+            r#"{"type":"error","error":{"type":"rate_limit_error","message":"Spend limit.","details":{"error_code":"enforced_spend_limit_reached"}}}"#,
+        ),
+        refused(
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."}}"#,
+        ),
+        refused(
+            429,
+            r#"{"error":{"code":429,"message":"Your prepayment credits are depleted. Please go to AI Studio.","status":"RESOURCE_EXHAUSTED"}}"#,
+        ),
+        refused(
+            403,
+            r#"{"error":{"message":"Key limit exceeded (daily limit). Manage it using https://openrouter.ai/settings/keys","code":403}}"#,
+        ),
+        refused(
+            400,
+            r#"{"error":{"message":"Budget has been exceeded! Current cost: 1.2, Max budget: 1.0","type":"budget_exceeded","param":null,"code":"400"}}"#,
+        ),
+        refused(
+            403,
+            r#"{"error":{"code":"AccountOverdueError","message":"The request failed because your account has an overdue balance."}}"#,
+        ),
+        refused(
+            403,
+            r#"{"error":{"code":"AllocationQuota.FreeTierOnly","message":"The free tier of the model has been exhausted."}}"#,
+        ),
     ] {
         assert_eq!(error.kind, ErrorKind::OutOfCredit, "{}", error.message);
         assert!(error.hint.contains("add credit"), "{}", error.hint);

@@ -120,8 +120,14 @@ impl VendorError {
                 message.unwrap_or_default()
             ));
         }
+        // Anthropic names some causes here alone.
+        let detail = error.pointer("/details/error_code");
+        let detail = detail.and_then(Value::as_str).map(str::to_owned);
         let found = Self {
-            code: text("code").or_else(|| text("status")).unwrap_or_default(),
+            code: text("code")
+                .or(detail)
+                .or_else(|| text("status"))
+                .unwrap_or_default(),
             kind,
             message: message.unwrap_or_default(),
             window: error.get("n_ctx").and_then(Value::as_u64),

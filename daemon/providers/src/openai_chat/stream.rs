@@ -61,8 +61,17 @@ impl Collector {
                 None => Ok(Flow::Nothing),
             };
         }
-        // Groq reports usage in its own member.
-        self.report(usage.or_else(|| chunk.object("x_groq")?.object("usage")));
+        // Groq reports usage in its own member, and a failure in the middle of an answer.
+        let groq = chunk.object("x_groq").unwrap_or_default();
+        let failed = groq.text("error");
+        if !failed.is_empty() {
+            let vendor = VendorError {
+                message: failed.into_owned(),
+                ..VendorError::default()
+            };
+            return Err(self.refused(&vendor));
+        }
+        self.report(usage.or_else(|| groq.object("usage")));
         // We request one choice and ignore others. Copilot has sent the text and the calls of one as two without a number.
         let mut flow = Flow::Nothing;
         for choice in chunk.objects("choices") {
@@ -144,12 +153,15 @@ impl Collector {
         let split = self.raw_thoughts.push(&said.text("content"));
         self.pass_on(&split, batch);
         self.gathered.text(&said.text("refusal"), batch);
-        for call in said.objects("tool_calls") {
+        let calls: Vec<_> = said.objects("tool_calls").collect();
+        // Moonshot has sent several in a list without numbers: the place in the list is meant.
+        let is_list = calls.len() > 1;
+        for (place, call) in (0..).zip(calls) {
             let function = call.object("function").unwrap_or_default();
             // A string that contains JSON. Some servers send the object itself.
             let arguments = function.raw("arguments").map(json::text_of);
             let piece = CallFragment {
-                index: call.number("index"),
+                index: call.number("index").or(is_list.then_some(place)),
                 id: &call.text("id"),
                 name: &function.text("name"),
                 arguments: &arguments.unwrap_or_default(),
@@ -195,6 +207,8 @@ impl Collector {
         let written = [
             usage.count_in("prompt_tokens_details", "cache_write_tokens"),
             usage.count_in("prompt_tokens_details", "cache_creation_tokens"),
+            // Alibaba.
+            usage.count_in("prompt_tokens_details", "cache_creation_input_tokens"),
             usage.count("cache_creation_input_tokens"),
         ];
         // A few servers take the names of the vendor's other API.
@@ -206,6 +220,10 @@ impl Collector {
         let completion = either("completion_tokens", "output_tokens");
         let total = usage.count("total_tokens").checked_sub(prompt_tokens);
         let mut reasoning_tokens = usage.count_in("completion_tokens_details", "reasoning_tokens");
+        if reasoning_tokens == 0 {
+            // SGLang, Perplexity.
+            reasoning_tokens = usage.count("reasoning_tokens");
+        }
         if reasoning_tokens == 0 && vendor_rules::counts_reasoning_in_total(&self.gathered.model) {
             reasoning_tokens = total.map_or(0, |total| total.saturating_sub(completion));
         }
@@ -304,7 +322,11 @@ fn finish(reason: &str) -> Option<Finish> {
         "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => {
             Some(Finish::Length)
         }
-        "content_filter" | "sensitive" | "safety" => Some(Finish::ContentFilter),
+        "content_filter" | "sensitive" | "refusal" => Some(Finish::ContentFilter),
+        // Gemini's.
+        "safety" | "prohibited_content" | "recitation" | "blocklist" | "spii" | "image_safety" => {
+            Some(Finish::ContentFilter)
+        }
         // DeepSeek, GLM and OpenRouter report their own failures here, and vLLM and SGLang that they gave up.
         "insufficient_system_resource" | "network_error" | "error" | "abort" => None,
         _ => Some(Finish::Stop),

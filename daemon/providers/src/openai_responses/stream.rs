@@ -22,12 +22,22 @@ use crate::read::{Collect, Flow};
 /// An answer in progress.
 pub(crate) struct Collector {
     gathered: Gathered,
-    /// Ids of items, for servers that do not number them. The position is the number.
-    items: Vec<String>,
+    /// Items, for servers that do not number them. The position is the number.
+    items: Vec<UnnumberedItem>,
     /// The items whose start came with a number.
     begun: Vec<BegunItem>,
+    /// Numbers of calls whose arguments are complete.
+    ended_calls: Vec<u64>,
     /// How much of each part was passed on.
     parts: Vec<StreamedPart>,
+}
+
+/// An item that came without a number.
+struct UnnumberedItem {
+    /// Empty: it has none.
+    id: String,
+    /// Whether its end has come.
+    done: bool,
 }
 
 /// An item whose start came with a number.
@@ -61,6 +71,7 @@ impl Collector {
             gathered,
             items: Vec::new(),
             begun: Vec::new(),
+            ended_calls: Vec::new(),
             parts: Vec::new(),
         }
     }
@@ -92,6 +103,7 @@ impl Collector {
             }
             "response.function_call_arguments.done" => {
                 self.arguments(item, &text("arguments"), batch)?;
+                self.ended_calls.push(item);
             }
             "response.output_item.added" | "response.output_item.done" => {
                 if let Some(raw) = event.raw("item") {
@@ -119,18 +131,32 @@ impl Collector {
         if let Some(index) = index.filter(|_| !kind.ends_with("ed") && !kind.ends_with(".done")) {
             return index;
         }
-        let mut id = event.text("item_id");
-        if let Some(item) = event.object("item").filter(|_| id.is_empty()) {
-            id = item.text("id");
+        let item = event.object("item").unwrap_or_default();
+        let ids = [event.text("item_id"), item.text("id"), item.text("call_id")];
+        let id = ids.iter().find(|id| !id.is_empty()).map_or("", |id| id);
+        match index {
+            Some(index) => self.begun_as(kind, index, id),
+            None => self.unnumbered(kind, id, item.text("type") == "message"),
         }
-        if let Some(index) = index {
-            return self.begun_as(kind, index, &id);
-        }
-        let known = self.items.iter().position(|known| *known == id);
-        let at = known.unwrap_or_else(|| {
-            self.items.push(id.into_owned());
-            self.items.len() - 1
-        });
+    }
+
+    /// The number of an item that came without one. One without an id goes on until its end, which may be the first to name it.
+    fn unnumbered(&mut self, kind: &str, id: &str, is_message: bool) -> u64 {
+        let ends = kind == "response.output_item.done";
+        let is_known = |item: &UnnumberedItem| item.id == id && !(id.is_empty() && item.done);
+        let is_unnamed = |item: &UnnumberedItem| item.id.is_empty() && !item.done;
+        let known = self.items.iter().position(is_known);
+        let at = known
+            .or_else(|| {
+                let unnamed = self.items.iter().position(is_unnamed);
+                unnamed.filter(|_| ends && is_message)
+            })
+            .unwrap_or_else(|| {
+                let id = id.to_owned();
+                self.items.push(UnnumberedItem { id, done: false });
+                self.items.len() - 1
+            });
+        self.items[at].done |= ends;
         at as u64
     }
 
@@ -212,7 +238,12 @@ impl Collector {
         batch: &mut PartBatch,
     ) -> Result<(), ProviderError> {
         let output = Object::parse(raw).unwrap_or_default();
-        match &*output.text("type") {
+        let kind = &*output.text("type");
+        // Perplexity begins what it does itself as a call, and ends it as something else.
+        if done && kind != "function_call" && !self.ended_calls.contains(&number) {
+            self.gathered.calls.forget(number);
+        }
+        match kind {
             "function_call" => {
                 let ids = ["call_id", "id"].map(|key| output.text(key));
                 let id = ids.iter().find(|id| !id.is_empty()).map_or("", |id| id);
@@ -228,6 +259,9 @@ impl Collector {
                 }
                 let arguments = output.raw("arguments").map(text_of).unwrap_or_default();
                 self.arguments(number, &arguments, batch)?;
+                if done {
+                    self.ended_calls.push(number);
+                }
             }
             "message" if done => {
                 self.phase(number, &output.text("phase"));

@@ -66,6 +66,27 @@ fn the_renewal_of_a_limit_that_is_used_up_is_a_wait() {
 }
 
 #[test]
+fn the_time_at_which_the_only_limit_is_renewed_is_a_wait() {
+    let waits = |remaining, reset| {
+        seconds(&[
+            ("x-ratelimit-remaining", remaining),
+            ("x-ratelimit-reset", reset),
+        ])
+    };
+    assert_eq!(waits("0", "784111790"), Some(13.0));
+    assert_eq!(waits("0", "784111790500"), Some(13.5));
+    assert_eq!(waits("0", "784111000"), Some(0.0), "past");
+    assert_eq!(waits("1", "784111790"), None);
+    assert_eq!(waits("0", "soon"), None);
+}
+
+#[test]
+fn subscription_names_the_seconds_until_it_is_renewed() {
+    let error = serde_json::json!({"type": "usage_limit_reached", "resets_in_seconds": 8899});
+    assert_eq!(in_details(&error), Some(Duration::from_secs(8899)));
+}
+
+#[test]
 fn an_invalid_retry_after_is_ignored() {
     for value in [
         "-3",
@@ -116,6 +137,9 @@ fn waits_in_words_are_read_in_plain_forms_only() {
             "Please retry after 2 seconds. Limit 500 a minute",
             Some(2.0),
         ),
+        ("Please wait 46 seconds before retrying.", Some(46.0)),
+        ("Please retry after 7 days.", Some(604_800.0)),
+        ("Too many tokens, please wait before trying again.", None),
         ("try again in 3 500 tokens", None),
         ("try again in 3", None),
         ("try again in 1.2.3s", None),

@@ -411,6 +411,8 @@ fn finish_reasons_map_to_our_stop_reasons() {
         ("sensitive", Some(Finish::ContentFilter)),
         ("SAFETY", Some(Finish::ContentFilter)),
         ("content_filter: RECITATION", Some(Finish::ContentFilter)),
+        ("refusal", Some(Finish::ContentFilter)),
+        ("PROHIBITED_CONTENT", Some(Finish::ContentFilter)),
         ("insufficient_system_resource", None),
         ("error", None),
         ("abort", None),
@@ -956,4 +958,48 @@ fn reasoning_that_only_the_total_has_is_output() {
     assert_eq!(usage("gemini-3-pro", plain), (12, 9, 0));
     let without = r#"{"prompt_tokens":12,"completion_tokens":9}"#;
     assert_eq!(usage("gemini-3-pro", without), (12, 9, 0));
+}
+
+#[test]
+fn calls_of_a_list_without_numbers_are_continued_by_their_places() {
+    let came = whole(&sse(&[
+        r#"{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"ls","arguments":""}},{"id":"b","function":{"name":"read","arguments":""}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{\"x\""}},{"function":{"arguments":"{\"y\""}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":":1}"}},{"function":{"arguments":":2}"}}]},"finish_reason":"tool_calls"}]}"#,
+        "[DONE]",
+    ]));
+    let calls = came.calls.iter();
+    let calls: Vec<_> = calls
+        .map(|call| (&*call.id.0, &*call.name, &*call.arguments))
+        .collect();
+    assert_eq!(
+        calls,
+        [("a", "ls", r#"{"x":1}"#), ("b", "read", r#"{"y":2}"#)]
+    );
+}
+
+#[test]
+fn failure_that_groq_names_beside_an_answer_fails_it() {
+    let failed = r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"x_groq":{"id":"r","error":"over_capacity"}}"#;
+    let came = whole(&sse(&[SAYS, failed, "[DONE]"]));
+    assert_eq!(
+        (came.done, came.error.map(|error| error.kind)),
+        (None, Some(ErrorKind::Transient))
+    );
+}
+
+#[test]
+fn counts_under_the_names_of_single_vendors_are_reported() {
+    let usage = |usage: &str| {
+        let last = format!(r#"{{"choices":[],"usage":{usage}}}"#);
+        whole(&sse(&[SAYS, &last, "[DONE]"])).usage.expect("usage")
+    };
+    let alibaba = usage(
+        r#"{"prompt_tokens":3600,"completion_tokens":9,"total_tokens":3609,"prompt_tokens_details":{"cache_creation_input_tokens":3550}}"#,
+    );
+    assert_eq!(alibaba.cache_write_tokens, 3550);
+    let sglang = usage(
+        r#"{"prompt_tokens":10,"completion_tokens":20,"total_tokens":30,"reasoning_tokens":17}"#,
+    );
+    assert_eq!((sglang.reasoning_tokens, sglang.output_tokens), (17, 20));
 }

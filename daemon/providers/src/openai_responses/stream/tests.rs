@@ -368,3 +368,44 @@ fn ids_that_change_with_each_event_are_no_items_of_their_own() {
     assert_eq!(collector.gathered.text, 1000);
     assert_eq!((collector.begun.len(), collector.items.len()), (0, 0));
 }
+
+#[test]
+fn items_without_a_number_or_an_id_are_all_taken() {
+    let came = said(&[
+        r#"{"type":"response.output_text.delta","delta":"Hi there."}"#,
+        r#"{"type":"response.output_item.done","item":{"id":"m1","type":"message","content":[{"type":"output_text","text":"Hi there."}]}}"#,
+        r#"{"type":"response.output_item.done","item":{"type":"message","content":[{"type":"output_text","text":"One."}]}}"#,
+        r#"{"type":"response.output_item.done","item":{"type":"message","content":[{"type":"output_text","text":"And two more."}]}}"#,
+        r#"{"type":"response.output_item.done","item":{"type":"function_call","call_id":"c1","name":"ls","arguments":"{\"path\":\".\"}"}}"#,
+        r#"{"type":"response.output_item.done","item":{"type":"function_call","call_id":"c2","name":"read","arguments":"{\"path\":\"a.txt\"}"}}"#,
+        LAST,
+    ]);
+    assert_eq!(came.text, "Hi there.One.And two more.");
+    let calls = came.calls.iter();
+    let calls: Vec<_> = calls.map(|call| (&*call.id.0, &*call.arguments)).collect();
+    assert_eq!(
+        calls,
+        [("c1", r#"{"path":"."}"#), ("c2", r#"{"path":"a.txt"}"#)]
+    );
+}
+
+#[test]
+fn call_that_ends_as_something_else_is_the_servers_own() {
+    let came = said(&[
+        r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"x","type":"function_call","call_id":"c","name":"search_web","arguments":"{}","status":"completed"}}"#,
+        r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"search_results","results":[]}}"#,
+        r#"{"type":"response.output_item.added","output_index":1,"item":{"id":"m","type":"message","content":[]}}"#,
+        r#"{"type":"response.output_text.delta","output_index":1,"item_id":"m","content_index":0,"delta":"The site."}"#,
+        LAST,
+    ]);
+    assert_eq!((&*came.text, came.calls.len()), ("The site.", 0));
+    // All items of some servers have the same number.
+    let came = said(&[
+        r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"x","type":"function_call","call_id":"c","name":"ls","arguments":""}}"#,
+        r#"{"type":"response.function_call_arguments.done","output_index":0,"item_id":"x","arguments":"{}"}"#,
+        r#"{"type":"response.output_item.done","output_index":0,"item":{"id":"x","type":"function_call","call_id":"c","name":"ls","arguments":"{}"}}"#,
+        r#"{"type":"response.output_item.done","output_index":0,"item":{"id":"m","type":"message","content":[{"type":"output_text","text":"And this."}]}}"#,
+        LAST,
+    ]);
+    assert_eq!((&*came.text, came.calls.len()), ("And this.", 1));
+}
