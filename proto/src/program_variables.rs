@@ -2,7 +2,8 @@
 //! the programs that see it.
 
 /// Their names. A name that ends with `*` means all that begin so; one that begins with it, all that end so.
-const NAMES: [&str; 88] = [
+const NAMES: [&str; 91] = [
+    "*EDITOR",
     "*PAGER",
     "*_ASKPASS",
     "*_COMMAND",
@@ -25,8 +26,8 @@ const NAMES: [&str; 88] = [
     "CXX",
     "DOCKER_CONFIG",
     "DYLD_*",
-    "EDITOR",
     "ENV",
+    "EXINIT",
     "FCEDIT",
     "FZF_DEFAULT_OPTS*",
     "GCC_EXEC_PREFIX",
@@ -37,6 +38,7 @@ const NAMES: [&str; 88] = [
     "GNUMAKEFLAGS",
     "GOFLAGS",
     "GRADLE_OPTS",
+    "GREP",
     "GREP_OPTIONS",
     "GUILE_LOAD_PATH",
     "HGRCPATH",
@@ -84,6 +86,7 @@ const NAMES: [&str; 88] = [
     "SHELLOPTS",
     "SVN_SSH",
     "TAR_OPTIONS",
+    "TEXTDOMAIN*",
     "VIM",
     "VIMINIT",
     "VISUAL",

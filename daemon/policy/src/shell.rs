@@ -15,6 +15,7 @@ mod heredoc;
 mod holes;
 mod launch;
 mod launchers;
+mod option_lines;
 mod parse;
 mod place;
 mod rough;

@@ -160,6 +160,9 @@ impl Reader {
             return self.misread();
         };
         let name = left.strip_suffix('+').unwrap_or(left);
+        if !is_name(name) && !is_element(name) {
+            return self.misread();
+        }
         let value_start = start + left.len() + 1;
         let (value, inner) = if is_name(name) && !source.part(value_start, end).starts_with('(') {
             self.word(source, value_start, end, &[node])
@@ -279,7 +282,8 @@ impl Reader {
         let (word, inner) = self.word(source, first.start_byte(), last.end_byte(), target);
         draft.evaluates(inner.evaluates);
         draft.inner.push(inner);
-        let text = (word.value == Value::Known).then_some(word.text);
+        let is_input = is_input(source, &kids);
+        let text = (word.value == Value::Known && is_input).then_some(word.text);
         draft.part.has_input = true;
         draft.part.redirections.push(Redirection::Text(text));
         draft.reaches(start, last.end_byte(), false);
@@ -306,7 +310,8 @@ impl Reader {
             return self.misread();
         };
         draft.part.has_input = true;
-        draft.part.redirections.push(Redirection::Text(read.text));
+        let text = read.text.filter(|_| is_input(source, &kids));
+        draft.part.redirections.push(Redirection::Text(text));
         draft.evaluates(read.inner.evaluates);
         draft.inner.push(read.inner);
         draft.reaches(start, read.head_end, false);
@@ -557,4 +562,28 @@ pub(super) fn is_literal(kind: &str) -> bool {
             | "arithmetic_expansion"
             | "brace_expression"
     )
+}
+
+/// Whether a text is a name with one index: `NAME[INDEX]`.
+fn is_element(text: &str) -> bool {
+    let Some((name, index)) = text.split_once('[') else {
+        return false;
+    };
+    let mut depth = 1_usize;
+    let closes_at = index.char_indices().find_map(|(at, c)| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        (depth == 0).then_some(at)
+    });
+    is_name(name) && closes_at == Some(index.len().saturating_sub(1)) && !index.contains('\n')
+}
+
+/// Whether a here-document or here-string is the input: it has no descriptor, or that of the input.
+fn is_input(source: &ParsedText<'_>, kids: &[Node<'_>]) -> bool {
+    let first = kids.first();
+    let descriptor = first.filter(|kid| kid.kind() == "file_descriptor");
+    descriptor.is_none_or(|kid| source.part(kid.start_byte(), kid.end_byte()) == "0")
 }

@@ -20,7 +20,8 @@ impl Reader {
     pub(super) fn test(&mut self, source: &ParsedText<'_>, node: Node<'_>) {
         let (start, end) = ends(node);
         if source.part(start, end).starts_with("[[") {
-            if source.posix {
+            let is_apart = source.part(start + 2, end).starts_with([' ', '\t', '\n']);
+            if source.posix || !is_apart {
                 self.misread();
             }
             return self.evaluated(source, node, "[[");
@@ -102,12 +103,20 @@ impl Reader {
             self.inside(source, inner);
             words.push(word);
         }
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
+        // Of a pattern in quotes the loop has a text, and not the files.
+        let is_pattern = |c: char| "*?[]".contains(c);
         let known = |word: &Word| {
             word.value == Value::Known
                 && !word.text.is_empty()
-                && !word.text.contains([' ', '\t', '\n'])
+                && !word.text.starts_with('-')
+                && (word.text.chars()).all(|c| is_plain(c) || word.glob && is_pattern(c))
         };
-        let few = !words.is_empty() && words.len() <= ROUNDS_MAX && words.iter().all(known);
+        let few = !words.is_empty()
+            && words.len() <= ROUNDS_MAX
+            && words.iter().all(known)
+            && self.via.iter().all(is_of_line)
+            && only_loop_sets(source.text, name);
         if !few || self.bound.len() >= 2 {
             let mut value = Word::plain("", source.span(body.start_byte(), body.start_byte()));
             value.value = Value::Computed;
@@ -157,4 +166,75 @@ fn flatten<'t>(node: Node<'t>, leaves: &mut Vec<Node<'t>>) {
             waiting.extend(kids);
         }
     }
+}
+
+/// Whether what is reached so is in the same line, with the same variables.
+fn is_of_line(step: &NestingStep) -> bool {
+    use NestingStep::{
+        Background, Case, Condition, Function, Group, Inside, Launched, Line, Loop, Negated,
+        PipeBoth, ProcessSubstitution, Subshell, Substitution,
+    };
+    match step {
+        Background | PipeBoth | Negated | Subshell | Group | Loop | Condition | Case
+        | Function(_) => true,
+        Substitution | ProcessSubstitution | Inside | Launched(_) | Line(_) => false,
+    }
+}
+
+/// Whether nothing in a line but the one loop can set a variable, or how values are split: it uses no command that sets
+/// variables, there is one loop, and the name is nowhere before a `=` or the like. Quotes and backslashes count as if they were not there.
+fn only_loop_sets(line: &str, name: &str) -> bool {
+    const SETTERS: &[&str] = &[
+        "IFS",
+        "declare",
+        "eval",
+        "export",
+        "getopts",
+        "let",
+        "local",
+        "mapfile",
+        "printf",
+        "read",
+        "readarray",
+        "readonly",
+        "set",
+        "source",
+        "typeset",
+        "unset",
+        "wait",
+    ];
+    let bare: String = line
+        .chars()
+        .filter(|c| !matches!(c, '\'' | '"' | '\\'))
+        .collect();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut heads = 0;
+    let mut at = 0;
+    while let Some(start) = bare[at..].find(is_part).map(|found| at + found) {
+        let token = &bare[start..];
+        let length = token.find(|c| !is_part(c)).unwrap_or(token.len());
+        let (before, token) = (&bare[..start], &token[..length]);
+        at = start + length;
+        if SETTERS.contains(&token) {
+            return false;
+        }
+        if token != name {
+            continue;
+        }
+        let after = &bare[at..];
+        let is_use = before.ends_with('$') || before.ends_with("${") && after.starts_with('}');
+        let may_be_set = before.ends_with('{')
+            || ["=", "+=", "[", "++", "--"]
+                .iter()
+                .any(|sign| after.starts_with(sign));
+        let word_before = before.trim_end_matches([' ', '\t', '\n']);
+        let is_head = ["for", "select", "coproc"]
+            .iter()
+            .any(|head| word_before.ends_with(head));
+        heads += usize::from(is_head);
+        if may_be_set && !is_use {
+            return false;
+        }
+    }
+    heads == 1 && !bare.contains("((") && !bare.contains(" . ") && !bare.starts_with(". ")
 }

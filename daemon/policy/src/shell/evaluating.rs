@@ -146,6 +146,7 @@ fn declares(program: &str, words: &[Word], has_lists: bool) -> bool {
     };
     words.iter().any(|word| {
         word.glob
+            || word.splits
             || gives_meaning(word)
             || may_be_list(word)
             || !word.is_list && sets_list(&word.text)

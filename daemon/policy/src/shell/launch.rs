@@ -6,7 +6,7 @@
 use super::launchers::{LaunchForm, row};
 use super::parse::Reader;
 use super::types::{Doubt, NestingStep, Part, Span, Value, Word};
-use super::{evaluating, shells};
+use super::{evaluating, option_lines, shells};
 use crate::git;
 use crate::tables::tables;
 
@@ -19,6 +19,22 @@ fn behind_subcommand(words: &[Word]) -> Option<usize> {
     text(from)
         .filter(|text| !text.starts_with('-'))
         .map(|_| from)
+}
+
+/// Whether a subcommand that launches a program has options before or behind it, which are not known here.
+fn launches_behind_options(program: &str, words: &[Word]) -> bool {
+    let Some(row) = tables().launching_subcommands.get(program) else {
+        return false;
+    };
+    let is_option = |at: usize| {
+        let word = words.get(at).map_or("", |word| word.text.as_str());
+        word.starts_with('-') && word != "--"
+    };
+    let mut rest = words.iter().skip(2);
+    match words.get(1).and_then(|word| row.get(&word.text)) {
+        Some(from) => is_option(*from),
+        None => is_option(1) && rest.any(|word| row.contains_key(&word.text)),
+    }
 }
 
 /// Whether a program launches another one with this subcommand.
@@ -61,6 +77,12 @@ pub(crate) fn launched(words: &[Word]) -> Option<usize> {
     words.get(from).map(|_| from)
 }
 
+/// Whether a path is one of a descriptor or of a process that runs.
+pub(super) fn leads_to_running(path: &str) -> bool {
+    let mut names = path.split('/');
+    path.contains('/') && names.any(|name| matches!(name, "dev" | "proc"))
+}
+
 /// What a command launches, if it is a known launcher.
 fn inner(part: &Part) -> Vec<Launched> {
     let words = part.words.as_slice();
@@ -71,6 +93,13 @@ fn inner(part: &Part) -> Vec<Launched> {
         return vec![Launched::Doubt(Doubt::Program)];
     }
     let program = base(&first.text);
+    // Another name of a program that runs, and a keyword behind a launcher, where it is none for us.
+    if leads_to_running(&first.text) || program == "!" {
+        return vec![Launched::Doubt(Doubt::Program)];
+    }
+    if option_lines::has_line(program, words) {
+        return vec![Launched::Doubt(Doubt::Launcher)];
+    }
     if let Some(found) = shells::inner(program, part) {
         return found;
     }
@@ -92,8 +121,14 @@ fn inner(part: &Part) -> Vec<Launched> {
     if let Some(from) = behind_subcommand(words) {
         return vec![Launched::Tail { from, more: false }];
     }
+    if launches_behind_options(program, words) {
+        return vec![Launched::Doubt(Doubt::Launcher)];
+    }
     let Some(row) = row(program) else {
-        return Vec::new();
+        return match launches_unread(program, words) {
+            true => vec![Launched::Doubt(Doubt::Launcher)],
+            false => Vec::new(),
+        };
     };
     let Some(from) = row.program(words) else {
         return vec![Launched::Doubt(Doubt::Launcher)];
@@ -105,6 +140,17 @@ fn inner(part: &Part) -> Vec<Launched> {
         return vec![Launched::Doubt(Doubt::Launcher)];
     }
     let rest = words.get(from..).unwrap_or_default();
+    // Options may follow operands, and be lines or change what follows.
+    let is_unread = |word: &Word| match program {
+        "strace" => word.text.starts_with('|') || word.text.starts_with("-o|"),
+        "watch" => word.text.starts_with('-') && word.text.contains('x'),
+        _ => false,
+    };
+    if rest.first().is_some_and(|word| word.text.starts_with('-'))
+        || words.iter().take(from).any(is_unread)
+    {
+        return vec![Launched::Doubt(Doubt::Launcher)];
+    }
     if rest.is_empty() {
         return match runs_own_shell(program, words) {
             true => vec![Launched::Doubt(Doubt::Input)],
@@ -116,6 +162,51 @@ fn inner(part: &Part) -> Vec<Launched> {
         LaunchForm::ProgramWithMore => vec![Launched::Tail { from, more: true }],
         LaunchForm::Line => vec![line_of(rest, program == "watch" || program == "ssh")],
     }
+}
+
+/// Whether a launcher whose options are not known here may launch something. Some do much else.
+fn launches_unread(program: &str, words: &[Word]) -> bool {
+    const ALSO_MANAGE: &[&str] = &[
+        "ansible-playbook",
+        "asdf",
+        "direnv",
+        "flatpak",
+        "heroku",
+        "ip",
+        "machinectl",
+        "mise",
+        "nc",
+        "ncat",
+        "netcat",
+        "pipx",
+        "puppet",
+        "scriptreplay",
+        "snap",
+        "socat",
+        "sponge",
+        "tmux",
+        "vagrant",
+    ];
+    const LAUNCHING: &[&str] = &[
+        "-c",
+        "--command",
+        "exec",
+        "new",
+        "new-session",
+        "new-window",
+        "neww",
+        "run",
+        "run-shell",
+        "shell",
+        "split-window",
+        "splitw",
+        "x",
+    ];
+    let launches = |word: &Word| word.splits || LAUNCHING.contains(&word.text.as_str());
+    tables().launchers.contains(program)
+        && !tables().changing_builtins.contains(program)
+        && words.len() > 1
+        && (!ALSO_MANAGE.contains(&program) || words.iter().skip(1).any(launches))
 }
 
 /// Whether a launcher that is given no program runs a shell, which reads its input.

@@ -5,7 +5,6 @@
 
 use std::sync::LazyLock;
 
-use super::is_assignment;
 use super::types::Word;
 use crate::tables::{FromToml, Names, from_toml, parsed};
 
@@ -44,7 +43,7 @@ from_toml! {
         long_valued: Names,
         /// Number of words before the program.
         operands: usize,
-        /// Whether `NAME=value` may precede the program.
+        /// Whether `NAME=value` may precede the program, with any text as a name.
         assigns: bool,
         pub(super) then: LaunchForm,
     }
@@ -90,7 +89,7 @@ impl Launcher {
         if self.assigns {
             at += rest
                 .iter()
-                .take_while(|word| is_assignment(&word.text))
+                .take_while(|word| word.text.contains('='))
                 .count();
         }
         Some(at)

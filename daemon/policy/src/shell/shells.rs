@@ -3,7 +3,7 @@
 //! Called by `launch`.
 
 use super::evaluating::{is_number_variable, set_names};
-use super::launch::{Launched, line_of};
+use super::launch::{Launched, leads_to_running, line_of};
 use super::types::{Doubt, Part, Redirection, Span, Word};
 use crate::tables::{Names, tables};
 use crate::variables;
@@ -29,6 +29,14 @@ pub(super) fn inner(name: &str, part: &Part) -> Option<Vec<Launched>> {
         "coproc" | "parallel" | "sem" | "entr" | "watchexec" | "hyperfine" | "expect"
         | "run-parts" => {
             return Some(vec![Launched::Doubt(Doubt::Launcher)]);
+        }
+        // `jobs -x PROGRAM`
+        "jobs" if part.words.len() > 1 && !text(part, 1).starts_with(['%', '+']) => {
+            let only_lists = |word: &Word| word.is_known() && !word.text.contains('x');
+            return Some(match part.words.iter().skip(1).all(only_lists) {
+                true => Vec::new(),
+                false => vec![Launched::Doubt(Doubt::Launcher)],
+            });
         }
         "trap" => return Some(trap(part)),
         "at" | "batch" | "crontab" => return Some(later(part)),
@@ -66,6 +74,7 @@ fn shell(name: &str, part: &Part) -> Vec<Launched> {
     let mut at = 1;
     let mut takes_line = false;
     let mut reads_input = false;
+    let (mut is_rewritten, mut is_interactive) = (false, false);
     while let Some(word) = part.words.get(at) {
         let option = word.text.as_str();
         if !word.is_known() {
@@ -78,15 +87,21 @@ fn shell(name: &str, part: &Part) -> Vec<Launched> {
             at += 1;
             break;
         }
-        if matches!(option, "--rcfile" | "--init-file") {
-            at += 2;
-            continue;
+        // A file is run first, or another dialect is read. Long options may have a single dash.
+        let long = option.trim_start_matches('-');
+        if option.starts_with('-') && LONG_OPTIONS_THAT_RUN.contains(&long)
+            || option.starts_with('+') && option.contains('O')
+        {
+            return vec![Launched::Doubt(Doubt::Code)];
         }
         let Some(letters) = option.strip_prefix(['-', '+']) else {
             break;
         };
         at += 1;
         if !letters.starts_with('-') {
+            // History is put into the line, or words become variables.
+            is_rewritten |= letters.contains(['H', 'O', 'k']);
+            is_interactive |= letters.contains('i');
             takes_line |= letters.contains('c');
             reads_input |= letters.contains(['s', 'i']);
             // `-oe pipefail`: the option's name is the next word. Others take the rest of the cluster, if any.
@@ -97,6 +112,9 @@ fn shell(name: &str, part: &Part) -> Vec<Launched> {
         }
     }
     let operand = part.words.get(at);
+    if is_rewritten || is_interactive && !takes_line {
+        return vec![Launched::Doubt(Doubt::Code)];
+    }
     match operand {
         Some(line) if takes_line => {
             let known = line.is_known() && !line.glob;
@@ -114,9 +132,8 @@ fn shell(name: &str, part: &Part) -> Vec<Launched> {
         }
         None if takes_line => vec![Launched::Doubt(Doubt::Code)],
         Some(file) if !reads_input => {
-            let plain = file.is_known()
-                && !file.text.starts_with("/dev/")
-                && !file.text.starts_with("/proc/");
+            let is_stdin = file.text == "stdin" || file.text.starts_with("fd/");
+            let plain = file.is_known() && !file.glob && !is_stdin && !leads_to_running(&file.text);
             if plain {
                 Vec::new()
             } else {
@@ -127,8 +144,15 @@ fn shell(name: &str, part: &Part) -> Vec<Launched> {
     }
 }
 
-/// A shell that reads its input: known if the input is text in the line.
+/// Options of Bash that run a file, or change what a line means.
+const LONG_OPTIONS_THAT_RUN: &[&str] = &["init-file", "posix", "rcfile"];
+
+/// A shell that reads its input: known if the input is text in the line, and nothing else.
 fn from_input(part: &Part, posix: bool) -> Vec<Launched> {
+    let is_other = |redirection: &Redirection| matches!(redirection, Redirection::Read(_));
+    if part.redirections.iter().any(is_other) {
+        return vec![Launched::Doubt(Doubt::Input)];
+    }
     let texts: Vec<&Option<String>> = part
         .redirections
         .iter()
@@ -395,7 +419,7 @@ pub(super) fn sets_code(part: &Part) -> bool {
     let words = part.words.iter().skip(1).filter(|_| sets);
     let named = words
         .filter_map(|word| word.text.split_once('='))
-        .map(|(name, _)| name);
+        .map(|(name, _)| name.strip_suffix('+').unwrap_or(name));
     let assigned = part
         .assignments
         .iter()

@@ -480,11 +480,12 @@ pub(super) fn is_gap(text: &str, gap: Gap) -> bool {
     true
 }
 
-/// Whether a `#` after this text starts a comment.
+/// Whether a `#` after this text surely starts a comment: behind a blank, a line end or an operator. A `)` may end a word, and
+/// what a backslash precedes is part of one.
 fn begins_comment(before: &str) -> bool {
-    let mut before = before;
-    while let Some(rest) = before.strip_suffix("\\\n") {
-        before = rest;
-    }
-    before.is_empty() || before.ends_with([' ', '\t', '\n', ';', '&', '|', '(', ')'])
+    let Some(rest) = before.strip_suffix([' ', '\t', '\n', ';', '&', '|', '(']) else {
+        return before.is_empty();
+    };
+    let backslashes = rest.len() - rest.trim_end_matches('\\').len();
+    backslashes % 2 == 0
 }

@@ -95,7 +95,12 @@ impl Reader {
             match scan.byte() {
                 b'#' if scan.before_is_blank() => scan.misread = true,
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' => scan.at += 1,
-                b'<' | b'>' if scan.holes.at(scan.at).is_none() => scan.at += 1,
+                b'<' | b'>' if scan.holes.at(scan.at).is_some() => {
+                    scan.hole(NestingStep::ProcessSubstitution, true);
+                }
+                // The grammar does not know one in the pattern of a condition.
+                b'<' | b'>' if scan.begins_process() => scan.misread = true,
+                b'<' | b'>' => scan.at += 1,
                 _ => scan.one(),
             }
         }
@@ -165,6 +170,16 @@ impl<'s, 't> Scan<'s, 't> {
         let before = self.at.checked_sub(1);
         let byte = before.and_then(|at| self.source.text.as_bytes().get(at));
         byte.is_none_or(|byte| byte.is_ascii_whitespace())
+    }
+
+    /// Whether the sign here and what follows it are the start of `<(…)` or `>(…)`. The shell takes line continuations out
+    /// first.
+    fn begins_process(&self) -> bool {
+        let mut rest = self.source.part(self.at + 1, self.end);
+        while let Some(after) = rest.strip_prefix("\\\n") {
+            rest = after;
+        }
+        rest.starts_with('(')
     }
 
     /// Takes the character here and advances.

@@ -304,7 +304,6 @@ fn files_with_commands_of_other_programs_are_found() {
         ("vim -e -s -S f", "./f"),
         ("vim -esS f", "./f"),
         ("rg --pre ./x y", "./x"),
-        ("valgrind ./x", "./x"),
     ] {
         reads(line, file);
     }

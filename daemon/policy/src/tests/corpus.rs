@@ -9,6 +9,7 @@ const FILES: &[(&str, &str)] = &[
     ("boundaries", include_str!("../../cases/boundaries.json")),
     ("calls", include_str!("../../cases/calls.json")),
     ("denied", include_str!("../../cases/denied.json")),
+    ("hidden", include_str!("../../cases/hidden.json")),
     ("honest", include_str!("../../cases/honest.json")),
     ("launchers", include_str!("../../cases/launchers.json")),
     ("operators", include_str!("../../cases/operators.json")),
