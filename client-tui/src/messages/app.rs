@@ -129,7 +129,7 @@ super::catalog! {
     MemorySuperseded = "superseded by {0}", "已被 {0} 取代";
     MemoryExpired = "expired on {0}", "已于 {0} 过期";
     HooksTitle = "hooks", "钩子";
-    HooksNone = "no hooks configured; a `[[hooks]]` table in the config file adds one", "没有配置钩子：在配置文件中用 `[[hooks]]` 添加";
+    HooksNone = "no hooks configured; `settings.json` in Reasonix's home or in `.reasonix` adds them", "没有配置钩子：在 Reasonix 主目录或 `.reasonix` 的 `settings.json` 中添加";
     HooksReloaded = "reloaded hooks: {0}", "已重新载入钩子：{0}";
     HookAll = "all tools", "所有工具";
     HookUntrusted = "does not run: the project is not trusted (/trust)", "不会运行：项目未受信任（/trust）";

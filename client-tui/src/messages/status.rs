@@ -77,4 +77,5 @@ super::catalog! {
     /// The command.
     SummaryAttach = "attach again: {0}", "重新连接：{0}";
     SummaryGoesOn = "it keeps running", "会话仍在继续工作";
+    SummaryWaits = "it waits for your answer", "会话在等待你的答复";
 }

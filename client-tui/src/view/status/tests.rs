@@ -548,6 +548,10 @@ fn a_turn_that_is_being_interrupted_does_not_keep_running() {
     model.session.as_mut().unwrap().state = State::Running;
     let last = summary(&model).pop();
     assert!(last.unwrap().ends_with("it keeps running"));
+    let question = crate::model::interaction::scene::approval(1, "ls");
+    model.session.as_mut().unwrap().open.push(question);
+    let last = summary(&model).pop();
+    assert!(last.unwrap().ends_with("it waits for your answer"));
 }
 
 #[test]

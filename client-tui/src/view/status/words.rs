@@ -94,7 +94,13 @@ pub fn summary(model: &Model) -> Vec<String> {
     let attach = format!("reasonix attach {pid}");
     let mut back = language.fill(Msg::SummaryAttach, &[&attach]);
     if session.busy() && !session.interrupted {
-        back = format!("{back} · {}", language.say(Msg::SummaryGoesOn));
+        let waits = !session.open.is_empty();
+        let words = if waits {
+            Msg::SummaryWaits
+        } else {
+            Msg::SummaryGoesOn
+        };
+        back = format!("{back} · {}", language.say(words));
     }
     lines.push(back);
     lines
