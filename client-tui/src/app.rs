@@ -325,7 +325,11 @@ impl App {
             return Some(beat);
         }
         let toast = self.model.toast.as_ref().map(|toast| toast.until);
-        let due = [toast, update::list::wakes(&self.model)];
+        let due = [
+            toast,
+            update::list::wakes(&self.model),
+            update::interaction::wakes(&self.model),
+        ];
         due.into_iter().flatten().min().map(|due| due.max(beat))
     }
 

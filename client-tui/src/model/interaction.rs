@@ -13,7 +13,7 @@ use ratatui::text::Line;
 use self::command::CommandBox;
 use super::line::Input;
 use super::seen::ReadProgress;
-use crate::keymap::Context;
+use crate::keymap::{Action, Context};
 use crate::render::RenderInputs;
 
 /// An interaction with the user's choices and text so far.
@@ -24,6 +24,8 @@ pub struct InteractionDialog {
     pub since: Instant,
     /// Already drawn: `since` then counts from the drawing, before that from the opening.
     pub drawn: bool,
+    /// A key that would allow more than this once, and when it was pressed. It counts if no other key follows soon.
+    pub held: Option<(Action, Instant)>,
     /// Scroll offset in rows, if it does not fit; `None`: keep the marked option visible.
     pub scroll: Option<usize>,
     pub part: InputFocus,
@@ -107,6 +109,7 @@ impl InteractionDialog {
             scope: 0,
             at: 0,
             drafts: vec![Draft::default(); count],
+            held: None,
             nothing: false,
             command: None,
             body: Rows::default(),
@@ -119,6 +122,7 @@ impl InteractionDialog {
         Self {
             since: now,
             drawn: false,
+            held: None,
             nothing: false,
             ..self
         }

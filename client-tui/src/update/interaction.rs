@@ -5,7 +5,7 @@ mod dialogs;
 mod fields;
 mod unread;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use client::form::{Form, ShownInteraction};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
@@ -26,9 +26,51 @@ pub(super) use dialogs::{arrive, come_up_again, keep, leave, set_aside};
 pub use dialogs::{offer, refused, reopen};
 pub(super) use unread::was_read;
 
+/// How soon the next letter of a word follows when a person types. A letter that allows more than one call counts after that.
+const NEXT_LETTER: Duration = Duration::from_millis(250);
+
+/// When a key that is held back counts.
+#[must_use]
+pub fn wakes(model: &Model) -> Option<Instant> {
+    match &model.dialog {
+        Some(Dialog::Interaction(dialog)) => dialog.held.map(|(_, at)| at + NEXT_LETTER),
+        _ => None,
+    }
+}
+
+/// On a tick: a key that was held back counts if no other one has followed.
+pub fn tick(model: &mut Model) -> Vec<Effect> {
+    if wakes(model).is_none_or(|at| model.now < at) {
+        return Vec::new();
+    }
+    let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
+        return Vec::new();
+    };
+    match dialog.held.take() {
+        Some((action, _)) => decide(model, action),
+        None => Vec::new(),
+    }
+}
+
+/// A key of continuous typing answers nothing, nor do those that follow soon.
+fn typed(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
+    if let Some(Dialog::Interaction(dialog)) = &mut model.dialog {
+        dialog.since = model.now;
+    }
+    swallow(key)
+}
+
 /// Takes a key; `None`: it means nothing here.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let (now, may) = (model.now, model.may_answer());
+    let held = match &mut model.dialog {
+        Some(Dialog::Interaction(dialog)) => dialog.held.take(),
+        _ => return None,
+    };
+    if held.is_some() {
+        // The letter before was one of a word.
+        return typed(model, key);
+    }
     let Some(Dialog::Interaction(dialog)) = &model.dialog else {
         return None;
     };
@@ -95,6 +137,10 @@ fn answer(
         (Context::Approval, _) if is_new(key) => {
             return match unread(dialog, action, visible) {
                 Some(why) => refuse(model, why),
+                None if is_lasting(action) => {
+                    dialog.held = Some((action, now));
+                    Vec::new()
+                }
                 None => decide(model, action),
             };
         }
@@ -105,6 +151,12 @@ fn answer(
         _ => choose(dialog, action, key),
     }
     Vec::new()
+}
+
+/// Whether an answer allows more than what is asked about.
+fn is_lasting(action: Action) -> bool {
+    use Action::{AllowAlways, AllowSession, ApproveKeepAsking};
+    matches!(action, AllowAlways | AllowSession | ApproveKeepAsking)
 }
 
 /// Takes a paste. It answers nothing: if a text field is open, it goes there.

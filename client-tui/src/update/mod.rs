@@ -93,7 +93,9 @@ fn tick(model: &mut Model) -> Vec<Effect> {
     {
         model.toast = None;
     }
-    list::tick(model)
+    let mut effects = interaction::tick(model);
+    effects.extend(list::tick(model));
+    effects
 }
 
 fn signal(model: &mut Model, signal: Signal) -> Vec<Effect> {

@@ -12,7 +12,7 @@ use crate::effect::Effect;
 use crate::event::Event;
 use crate::keymap;
 use crate::model::session::Session;
-use crate::model::{LaunchContext, Link, Model, ViewOptions};
+use crate::model::{Dialog, LaunchContext, Link, Model, ViewOptions};
 use crate::render::Cache;
 use crate::update::update;
 use crate::view::Panel;
@@ -68,8 +68,19 @@ impl Scene {
         update(&mut self.model, Event::Tick, self.now)
     }
 
-    /// Presses keys of the table one after another.
+    /// Presses keys of the table one after another, and lets the last one count.
     pub fn press(&mut self, names: &[&str]) -> Vec<Effect> {
+        let mut effects = self.press_at_once(names);
+        let is_held = matches!(&self.model.dialog, Some(Dialog::Interaction(dialog)) if dialog.held.is_some());
+        if is_held {
+            self.later(250);
+            effects.extend(self.tick());
+        }
+        effects
+    }
+
+    /// Presses keys at the same moment.
+    pub fn press_at_once(&mut self, names: &[&str]) -> Vec<Effect> {
         let keys = names.iter().map(|name| keymap::key(name).unwrap());
         keys.flat_map(|key| update(&mut self.model, Event::Key(key), self.now))
             .collect()

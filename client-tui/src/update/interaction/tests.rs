@@ -96,6 +96,32 @@ fn yes_for_the_session_takes_the_first_scope_or_the_chosen_one() {
 }
 
 #[test]
+fn letters_of_a_sentence_allow_nothing_beyond_one_call() {
+    for word in ["always", "say it", "actually, not"] {
+        let mut scene = one();
+        for letter in word.chars() {
+            let name = if letter == ' ' {
+                "space".to_owned()
+            } else {
+                letter.to_string()
+            };
+            assert_eq!(scene.press_at_once(&[&name]), [], "{word}");
+            scene.later(120);
+            assert_eq!(scene.tick(), [], "{word}");
+        }
+        scene.later(300);
+        assert_eq!(scene.tick(), [], "{word}");
+        assert_eq!(shown(&scene), "7.1");
+    }
+    let mut scene = one();
+    assert_eq!(scene.press_at_once(&["s"]), []);
+    scene.later(249);
+    assert_eq!(scene.tick(), []);
+    scene.later(1);
+    assert_eq!(sent(&scene.tick()).decision, ApprovalDecision::AllowSession);
+}
+
+#[test]
 fn without_scopes_there_is_no_yes_for_the_session() {
     let open = approval_with(1, "x", |approval| approval.scopes.clear());
     let mut scene = Scene::of(vec![open], Vec::new());
