@@ -15,6 +15,7 @@ mod endpoint;
 mod fanout;
 mod faults;
 mod floors;
+mod functions;
 mod grown;
 mod history;
 mod idle;
@@ -116,7 +117,7 @@ pub struct Group {
 }
 
 /// Everything that can be measured.
-pub const GROUPS: [Group; 20] = [
+pub const GROUPS: [Group; 21] = [
     always("basics", basics::figures),
     always("edits", edits::figures),
     always("faults", faults::figures),
@@ -135,6 +136,11 @@ pub const GROUPS: [Group; 20] = [
     always("interface", interface::figures),
     always("top", top::figures),
     always("endings", endings::figures),
+    Group {
+        name: "functions",
+        measure: functions::figures,
+        asked: true,
+    },
     Group {
         name: "instructions",
         measure: instructions::figures,

@@ -3,7 +3,7 @@
 
 mod bill;
 mod least;
-mod script;
+pub(super) mod script;
 
 use std::time::Instant;
 
@@ -60,6 +60,7 @@ pub fn figures(size: Size) -> Vec<Figure> {
     let tokens = |count: f64| format!("{:.1} k", count / 1e3);
     let bills = [bill::whole(&bodies), bill::bare(&bodies)];
     let breaks = breaks(&bodies);
+    let all_memory = memory_of_all(&house, &endpoint, size);
     let resumed = resumed(&house, &endpoint);
     vec![
         compared(
@@ -95,6 +96,11 @@ pub fn figures(size: Size) -> Vec<Figure> {
             "40 MB",
         ),
         plain(
+            "… of all processes, with the daemon's parent and the commands",
+            mb(all_memory as f64),
+            "–",
+        ),
+        plain(
             "frozen prefix of a default session: system prompt and schemas of tools",
             kb(prefix),
             "14 KB",
@@ -121,6 +127,24 @@ fn session(house: &House, prompt: &str) -> SessionCost {
         memory,
         elapsed,
     }
+}
+
+/// Bytes of all processes of the house at their peak in one more session. To look at all of them takes time, so that nothing
+/// else is measured in it.
+fn memory_of_all(house: &House, endpoint: &Endpoint, size: Size) -> u64 {
+    script::plant(&house.project());
+    endpoint.play(script::rounds(size.edits));
+    let mut client = house.start(&["run", "--approval-mode", "yolo", "edit them"]);
+    client.hang_up();
+    let mut peak = 0;
+    until("the session's end", || {
+        let processes = house.processes();
+        let all = processes.iter().map(|process| resident(process.pid));
+        peak = peak.max(all.sum());
+        (!client.runs()).then_some(())
+    });
+    drop(client.done().expect_code(0));
+    peak
 }
 
 /// Prefix breaks of a session that a second client goes on with, and a third one after a restart of the daemon.

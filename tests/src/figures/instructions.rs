@@ -16,7 +16,7 @@ const WARM_UP_ROUNDS: usize = 10;
 
 /// Rows for rounds of one read and of four. Without a valgrind that is new enough there are none.
 pub fn figures(size: Size) -> Vec<Figure> {
-    if minor_version().is_none_or(|minor| minor < VALGRIND_MINOR_MIN) {
+    if !has_valgrind() {
         return Vec::new();
     }
     let row = |what, reads| {
@@ -27,6 +27,11 @@ pub fn figures(size: Size) -> Vec<Figure> {
         row("instructions of the daemon, a round of one read", 1),
         row("… of four reads", 4),
     ]
+}
+
+/// Whether there is a valgrind that is new enough.
+pub(super) fn has_valgrind() -> bool {
+    minor_version().is_some_and(|minor| minor >= VALGRIND_MINOR_MIN)
 }
 
 /// The `22` of `valgrind-3.22.0`.
@@ -56,7 +61,7 @@ fn of_a_daemon(rounds: usize, reads: usize) -> u64 {
         house.files(&format!("//- read_{number}.txt\nline one\nline two\n"));
     }
     let counts = house.root().join("counts");
-    let mut daemon = under_valgrind(&house, &counts)
+    let mut daemon = daemon_under_valgrind(&house, &counts, &crate::house::daemon_program())
         .spawn()
         .expect("start strace");
     until("the daemon to answer", || house.daemon_pid());
@@ -75,21 +80,28 @@ fn of_a_daemon(rounds: usize, reads: usize) -> u64 {
         .expect("a total")
 }
 
-/// The daemon proper in valgrind. The call for the addresses of a process's start (`PR_GET_AUXV`) returns those of valgrind: it
-/// is refused, so that they are read where valgrind gives the right ones.
-fn under_valgrind(house: &House, counts: &Path) -> Command {
-    let mut command = house.program(Path::new("strace"));
+/// The daemon proper in valgrind.
+pub(super) fn daemon_under_valgrind(house: &House, counts: &Path, program: &Path) -> Command {
+    let mut command = under_valgrind(house, counts, program);
     command
-        .args(["-f", "--seccomp-bpf", "-qq", "-o", "/dev/null"])
-        .args(["-e", "trace=prctl", "-e", "inject=prctl:error=EINVAL"])
-        .args(["valgrind", "--tool=callgrind"])
-        .arg(format!("--callgrind-out-file={}", counts.display()))
-        .arg(crate::house::daemon_program())
         .arg("serve")
         // Descriptors of valgrind are no reason to begin again.
         .env("REASONIX_SHED", "1")
         .stdout(Stdio::null())
         .stderr(Stdio::null());
+    command
+}
+
+/// A program in valgrind, which counts into a file. The call for the addresses of a process's start (`PR_GET_AUXV`) returns
+/// those of valgrind: it is refused, so that they are read where valgrind gives the right ones.
+pub(super) fn under_valgrind(house: &House, counts: &Path, program: &Path) -> Command {
+    let mut command = house.program(Path::new("strace"));
+    command
+        .args(["-f", "--seccomp-bpf", "-qq", "-o", "/dev/null"])
+        .args(["-e", "trace=prctl", "-e", "inject=prctl:error=EINVAL"])
+        .args(["valgrind", "--quiet", "--tool=callgrind", "--demangle=no"])
+        .arg(format!("--callgrind-out-file={}", counts.display()))
+        .arg(program);
     if let Some(at) = std::env::var_os("VALGRIND_LIB") {
         command.env("VALGRIND_LIB", at);
     }

@@ -42,18 +42,16 @@ pub fn figures(_: Size) -> Vec<Figure> {
 
 /// Where a program is, once it is built as it is given away.
 fn built(package: &str, program: &str) -> PathBuf {
-    let messages = cargo(&[
-        "build",
-        "--profile",
-        "dist",
-        "--locked",
-        "--message-format",
-        "json",
-        "-p",
-        package,
-        "--bin",
+    built_by(
+        &["--profile", "dist", "-p", package, "--bin", program],
         program,
-    ]);
+    )
+}
+
+/// Where a program is, once Cargo has built it with these arguments.
+pub(super) fn built_by(arguments: &[&str], program: &str) -> PathBuf {
+    let messages = ["build", "--locked", "--message-format", "json"];
+    let messages = cargo(&[&messages[..], arguments].concat());
     let messages = messages.lines();
     let mut messages = messages.filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let executable = messages.find_map(|message| {
