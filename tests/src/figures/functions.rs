@@ -19,7 +19,14 @@ const CLIENT_LIST: &str = "client-cli/functions.txt";
 const DAEMON_LIST: &str = "daemon/reasonixd/functions.txt";
 
 /// How the client is called. In valgrind no sandbox works, so that commands would be asked about.
-const EDITS: [&str; 6] = ["run", "--approval-mode", "yolo", "--on-ask", "allow", "edit them"];
+const EDITS: [&str; 6] = [
+    "run",
+    "--approval-mode",
+    "yolo",
+    "--on-ask",
+    "allow",
+    "edit them",
+];
 
 const HEAD: &str = "\
 # Functions that usual work runs, made by `UPDATE=1 cargo bench -p tests -- functions`. The linker puts them beside each other.
@@ -38,10 +45,10 @@ pub fn figures(size: Size) -> Vec<Figure> {
     }
     let [client, daemon] = ["reasonix", "reasonixd"].map(|name| built_by(&["--release"], name));
     let release = Release { client, daemon };
-    let house = House::new();
-    let parent = release.of_parent(&house);
-    let (daemon, run) = release.of_edits(&house, size);
-    let interface = release.of_interface(&house);
+    // Each has a house of its own, with its endpoint in the config.
+    let parent = release.of_parent(&House::new());
+    let (daemon, run) = release.of_edits(&House::new(), size);
+    let interface = release.of_interface(&House::new());
     let daemon = compared(
         DAEMON_LIST,
         "functions that `reasonixd` runs in the edit session",
@@ -54,7 +61,7 @@ pub fn figures(size: Size) -> Vec<Figure> {
     );
     let memory = plain(
         "memory of both programs of a release at the end of the session, with the daemon's parent",
-        mb(release.memory(&house, size) as f64),
+        mb(release.memory(&House::new(), size) as f64),
         "–",
     );
     [&daemon[..], &client, &[memory]].concat()
@@ -116,8 +123,11 @@ impl Release {
             .expect("start strace");
         until("the daemon to answer", || house.daemon_pid());
         let mut client = under_valgrind(house, &counts[1], &self.client);
-        let run = client.args(EDITS);
-        let status = run.stdout(Stdio::null()).status().expect("start strace");
+        let run = client
+            .args(EDITS)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let status = run.status().expect("start strace");
         assert!(status.success(), "a session");
         drop(house.reasonix(&["daemon", "stop"]).expect_code(0));
         daemon.wait().expect("the daemon ends");
@@ -156,7 +166,8 @@ impl Release {
         client
             .args(EDITS)
             .env("REASONIX_DAEMON", &self.daemon)
-            .stdout(Stdio::null());
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let mut client = client.spawn().expect("start the client");
         let mut newest = 0;
         let programs = [&self.client, &self.daemon];

@@ -208,7 +208,7 @@ fn closes(size: Size, endpoint: &Endpoint) -> Figure {
 /// From the change of a session's mode by another client until it is in the status line.
 fn modes(size: Size, endpoint: &Endpoint) -> Figure {
     let (house, mut raw) = house(endpoint);
-    endpoint.play(vec![Round::Words(1)]);
+    endpoint.play(vec![Round::Lines(9)]);
     let pid = begin(&house, &mut raw);
     let terminal = attach(&house, &pid, &[]);
     terminal.wait_for("rest", |screen| screen.contains(LAST) && at_rest(screen));
