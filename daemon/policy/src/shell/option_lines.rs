@@ -29,11 +29,10 @@ const GIT_LINES: &[&str] = &[
     "uploadpack",
 ];
 
-/// Options of Git before its subcommand.
+/// Options of Git before its subcommand that set no key of its config from elsewhere, as `--config-env` does.
 const GIT_OPTIONS: &[&str] = &[
     "--attr-source",
     "--bare",
-    "--config-env",
     "--exec-path",
     "--git-dir",
     "--glob-pathspecs",

@@ -162,7 +162,7 @@ impl Collector {
 
     /// The number under which the item of a start or an end began.
     ///
-    /// Some servers number an item anew at its end. That is believed only of an item that began with this id and has not
+    /// Some servers give an item another number at its end. That is believed only of an item that began with this id and has not
     /// ended yet: other servers give several items one id, or each event another one.
     fn begun_as(&mut self, kind: &str, index: u64, id: &str) -> u64 {
         if kind == "response.output_item.added" {
